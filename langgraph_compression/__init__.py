@@ -1,0 +1,1 @@
+"""Context compression for LangGraph, as explicit graph nodes."""

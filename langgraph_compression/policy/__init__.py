@@ -1,0 +1,1 @@
+"""Pure decisions about a conversation: pairs, cuts, previews, overflow, digests."""

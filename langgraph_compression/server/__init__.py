@@ -1,0 +1,1 @@
+"""What LangGraph Server mounts."""

@@ -1,0 +1,83 @@
+"""The channels that the compression nodes read and write."""
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.channels import UntrackedValue
+
+from langgraph_compression.state.reducers import add_usage, latest_event
+
+
+class SummarizationEvent(TypedDict):
+    """One summary and the messages it stands for. Plain values and one message only.
+
+    `cutoff_index`, `summary_message` and `file_path` have the meaning they have in deepagents.
+    """
+
+    cutoff_index: int
+    """Full state messages that the summary covers, counted from the first, cumulative."""
+    summary_message: HumanMessage
+    file_path: str | None
+    """History file of the newest range, `outputs/conversation_history/…`."""
+    last_id: NotRequired[str | None]
+    """Id of the last summarized message."""
+    last_digest: NotRequired[str]
+    """Digest of the last summarized message: the event applies only where it is found."""
+
+
+class ContextPressure(TypedDict):
+    """Estimated tokens of a request by part; None = not known."""
+
+    messages: int | None
+    system: int | None
+    tools: int | None
+    total: int | None
+    threshold: int
+
+
+class SummaryAttempts(TypedDict, total=False):
+    """What is remembered of summaries that did not happen."""
+
+    failures: int
+    """Failed calls of the summarizer in a row, by request."""
+    wait: int
+    """Requests for which no summary is tried."""
+    cutoff_index: int
+    """Messages that the fallback digest stands for while waiting."""
+    file_path: str | None
+    error: str
+    """Class or kind of the failure, never its text."""
+    fruitless: str
+    """Fingerprint of a range that could not be summarized with profit."""
+
+
+class RequestView(TypedDict, total=False):
+    """The request in preparation. One object: LangGraph streams messages in bare lists."""
+
+    messages: list[AnyMessage]
+    shaped: bool
+    """The view was put into shape: the system prompt joins its leading system message."""
+    trigger: str
+    """threshold, overflow or manual; absent before compression started."""
+    forced: bool
+    before_tokens: int
+    actions: list[dict[str, Any]]
+    failures: list[dict[str, str]]
+    overflows: int
+    """Requests that the provider refused."""
+    refused_tokens: int
+    """Estimate of the last refused request."""
+    refusal: Any
+    """The provider's error of the last refusal."""
+
+
+class CompressionState(TypedDict):
+    """What the nodes read and write. `messages` keeps the host's reducer."""
+
+    messages: list[AnyMessage]
+    _summarization_event: NotRequired[Annotated[SummarizationEvent | None, latest_event]]
+    context_pressure: NotRequired[ContextPressure]
+    token_usage: NotRequired[Annotated[dict[str, Any], add_usage]]
+    summary_token_usage: NotRequired[Annotated[dict[str, Any], add_usage]]
+    _summary_attempts: NotRequired[SummaryAttempts]
+    _request: NotRequired[Annotated[RequestView, UntrackedValue]]

@@ -1,0 +1,1 @@
+"""One thread at a time: gates, compress now, status."""
