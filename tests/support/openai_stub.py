@@ -70,28 +70,26 @@ USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
 def _completion(text: str) -> dict[str, Any]:
-    choice = {
-        "index": 0,
-        "finish_reason": "stop",
-        "message": {"role": "assistant", "content": text},
-    }
-    return {"id": "1", "object": "chat.completion", "created": 1, "model": "stub"} | {
-        "choices": [choice],
-        "usage": USAGE,
-    }
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    return _envelope("chat.completion", [choice]) | {"usage": USAGE}
 
 
 def _chunks(text: str) -> Iterator[str]:
-    head: dict[str, Any] = {
-        "id": "1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "stub",
-    }
     for word in text.split(" "):
-        choice = {"index": 0, "finish_reason": None, "delta": {"content": f"{word} "}}
-        yield f"data: {json.dumps(head | {'choices': [choice]})}\n\n"
-    choice = {"index": 0, "finish_reason": "stop", "delta": {}}
-    yield f"data: {json.dumps(head | {'choices': [choice]})}\n\n"
-    yield f"data: {json.dumps(head | {'choices': [], 'usage': USAGE})}\n\n"
+        yield _chunk({"delta": {"content": f"{word} "}, "finish_reason": None})
+    yield _chunk({"delta": {}, "finish_reason": "stop"})
+    yield _event(_envelope("chat.completion.chunk", []) | {"usage": USAGE})
     yield "data: [DONE]\n\n"
+
+
+def _chunk(choice: dict[str, Any]) -> str:
+    return _event(_envelope("chat.completion.chunk", [{"index": 0} | choice]))
+
+
+def _event(data: dict[str, Any]) -> str:
+    return f"data: {json.dumps(data)}\n\n"
+
+
+def _envelope(kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": "1", "object": kind, "created": 1, "model": "stub", "choices": choices}
