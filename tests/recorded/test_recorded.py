@@ -1,0 +1,142 @@
+"""The graph with a real model: what it was asked, what it answered, what that cost.
+
+See conftest.py for how the answers were recorded.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    ToolMessage,
+    messages_from_dict,
+)
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langgraph_compression import CompressionSettings, Workdir, create_compression_graph
+
+pytestmark = pytest.mark.recorded
+
+WINDOW = 4096
+"""Tokens of the recorded server."""
+PROMPT = "Repeat the most important message of this conversation.\n\n{messages}\n\nAnswer:"
+
+
+def graph_of(model: ChatOpenAI, folder: Path, **settings: Any) -> Any:
+    return create_compression_graph(
+        model,
+        settings=CompressionSettings(summary_prompt=PROMPT, **settings),
+        workdir=Workdir(str(folder)),
+        checkpointer=InMemorySaver(),
+    )
+
+
+def small_talk(turns: int) -> list[AnyMessage]:
+    """A conversation of about 85 tokens a turn that ends with a question."""
+    messages: list[AnyMessage] = []
+    for turn in range(turns):
+        messages += [
+            HumanMessage(
+                f"Ferry {turn} leaves Ostend at {turn % 24}:15 with {40 + turn} cars on board. "
+                "Please put it on the list for the harbour office, and check the tide.",
+                id=f"h{turn}",
+            ),
+            AIMessage(
+                f"Ferry {turn} is on the list. The tide at {turn % 24}:15 is high enough for it.",
+                id=f"a{turn}",
+            ),
+        ]
+    return [*messages, HumanMessage("Is the list complete?", id="last")]
+
+
+def saved_messages(folder: Path, path: str) -> list[AnyMessage]:
+    lines = (folder / path).read_text("utf-8").splitlines()
+    return messages_from_dict([json.loads(line) for line in lines])  # type: ignore[return-value]
+
+
+def texts(messages: list[AnyMessage]) -> list[tuple[str | None, Any]]:
+    return [(message.id, message.content) for message in messages]
+
+
+def test_compaction_only(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path: Path) -> None:
+    listing = "\n".join(f"berth {n}: ferry {n * 7 % 90} until {n % 24}:45" for n in range(220))
+    call = {"name": "read_file", "args": {"path": "berths.txt"}, "id": "call-1"}
+    conversation: list[AnyMessage] = [
+        HumanMessage("Read berths.txt."),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(listing, tool_call_id="call-1", name="read_file"),
+        AIMessage("It lists 220 berths and when each is free."),
+        HumanMessage("When is berth 3 free?"),
+    ]
+    state, events = run(graph_of(real_model, tmp_path, summary_threshold=2), conversation)
+
+    assert [event["status"] for event in events] == ["started", "completed"]
+    assert events[1]["before_tokens"] > 2048 > events[1]["after_tokens"]
+    assert state.get("_summarization_event") is None
+    assert [message.content for message in state["messages"][:-1]] == [
+        message.content for message in conversation
+    ]
+
+    [body] = asked
+    preview = body["messages"][2]["content"]
+    [saved] = (tmp_path / "outputs" / "large_tool_results").iterdir()
+    assert saved.read_text("utf-8") == listing
+    assert f"outputs/large_tool_results/{saved.name}" in preview
+
+    answer = state["messages"][-1]
+    counted = answer.usage_metadata["input_tokens"]
+    assert counted == pytest.approx(events[1]["after_tokens"], rel=0.3)
+    assert [u["input_tokens"] for u in state["token_usage"].values()] == [counted]
+
+
+def test_summary(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path: Path) -> None:
+    conversation = small_talk(30)
+    graph = graph_of(real_model, tmp_path, summary_threshold=2, summary_keep_messages=3)
+    state, events = run(graph, conversation)
+
+    assert [event["status"] for event in events] == ["started", "completed"]
+    assert events[1]["trigger"] == "threshold"
+    event = state["_summarization_event"]
+    assert event["cutoff_index"] == events[1]["cutoff_index"] == 58
+    history = saved_messages(tmp_path, event["file_path"])
+    assert texts(history) == texts(conversation[:58])
+
+    to_summarizer, to_model = asked
+    assert [message["role"] for message in to_summarizer["messages"]] == ["user"]
+    assert "tools" not in to_summarizer
+    summary, *tail = to_model["messages"]
+    assert summary["content"] == event["summary_message"].content
+    assert event["file_path"] in summary["content"]
+    assert [message["content"] for message in tail] == [m.content for m in conversation[58:]]
+
+    answer = state["messages"][-1]
+    [main_usage] = state["token_usage"].values()
+    [summary_usage] = state["summary_token_usage"].values()
+    assert main_usage["input_tokens"] == answer.usage_metadata["input_tokens"] < 1024
+    assert 2048 < summary_usage["input_tokens"] < WINDOW
+
+
+def test_overflow(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path: Path) -> None:
+    conversation = small_talk(60)
+    state, events = run(graph_of(real_model, tmp_path), conversation)
+
+    assert [event["status"] for event in events] == ["started", "completed"]
+    assert events[1]["trigger"] == "overflow"
+    assert [message["content"] for message in asked[0]["messages"]] == [
+        message.content for message in conversation
+    ]
+    event = state["_summarization_event"]
+    history = saved_messages(tmp_path, event["file_path"])
+    assert texts(history) == texts(conversation[: event["cutoff_index"]])
+    assert asked[-1]["messages"][0]["content"] == event["summary_message"].content
+
+    answer = state["messages"][-1]
+    assert answer.type == "ai"
+    assert answer.text
+    assert answer.usage_metadata["input_tokens"] < WINDOW
+    assert texts(state["messages"][:-1]) == texts(conversation)
