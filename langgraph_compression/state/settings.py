@@ -38,49 +38,49 @@ class CompressionSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     summary_threshold: float = Field(
-        100,
+        default=100,
         gt=0,
         allow_inf_nan=False,
         description="Request size, in K tokens (x 1024), from which the context is compressed.",
     )
     summary_keep_messages: int = Field(
-        10, ge=1, description="Preferred number of recent messages kept beside a summary."
+        default=10, ge=1, description="Preferred number of recent messages kept beside a summary."
     )
     summary_prompt: Prompt = Field(
-        CHINESE_PROMPT,
+        default=CHINESE_PROMPT,
         description="Instruction for the summarizer; {messages} is replaced by the history.",
         json_schema_extra={"format": "textarea"},
     )
     summary_tool_result_token_limit: int = Field(
-        300,
+        default=300,
         ge=0,
         description="Tokens a tool result may have in a compacted request; larger ones are saved "
         "to a file and previewed within this limit.",
     )
     tool_argument_char_limit: int = Field(
-        2000,
+        default=2000,
         ge=0,
         description="Characters a string argument of the clipped tools may have in a compacted "
         "request.",
     )
     clipped_argument_tools: tuple[str, ...] = Field(
-        ("write_file", "edit_file"), description="Tools whose long arguments are clipped."
+        default=("write_file", "edit_file"), description="Tools whose long arguments are clipped."
     )
     structured_result_tools: Mapping[str, ResultKind] = Field(
-        {"query_kb": "knowledge_base", "web_search": "web_search"},
+        default={"query_kb": "knowledge_base", "web_search": "web_search"},
         description="Tools whose results are previewed as records, with the kind of record.",
     )
     token_profile: Literal["auto"] | Profile = Field(
-        "auto", description="Whose tokens are estimated; auto chooses by the model's name."
+        default="auto", description="Whose tokens are estimated; auto chooses by the model's name."
     )
     suggestion_ratio: float = Field(
-        0.85,
+        default=0.85,
         gt=0,
         allow_inf_nan=False,
         description="Share of the threshold from which the status suggests to compress by hand.",
     )
     uncounted_usage_providers: tuple[str, ...] = Field(
-        ("siliconflow-cn", "siliconflow"),
+        default=("siliconflow-cn", "siliconflow"),
         description="Providers whose reported usage is left out of token_usage.",
     )
 
@@ -109,14 +109,16 @@ class CompressionContext(CompressionSettings):
     """What a client may set per run or assistant: the settings, and who answers."""
 
     model: str | None = Field(
-        None, description='Chat model as "provider:name", for example "openai:gpt-5".'
+        default=None, description='Chat model as "provider:name", for example "openai:gpt-5".'
     )
     summary_model: str | None = Field(
-        None,
+        default=None,
         description='Model that summarizes, as "provider:name"; "extractive" uses no model.',
     )
-    system_prompt: str | None = Field(None, description="System prompt of the chat model.")
-    mode: Mode = Field("chat", description="compress: compress the thread now, without an answer.")
+    system_prompt: str | None = Field(default=None, description="System prompt of the chat model.")
+    mode: Mode = Field(
+        default="chat", description="compress: compress the thread now, without an answer."
+    )
 
 
 def carried(context: object) -> CompressionContext | None:
