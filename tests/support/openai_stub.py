@@ -4,6 +4,7 @@ The answer goes by the model's name in the request:
 
 - `chat`: "Answer 1.", "Answer 2.", …
 - `summary`: `SUMMARY`
+- `files`: first a call of `write_file` with `NOTE`, then like `chat`
 - `small`: like `chat`, but refuses requests over `SMALL_WINDOW` characters with the
   protocol's context overflow error.
 """
@@ -14,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 SUMMARY = "The user asked for the harbour report; berth 7 is done, berth 9 is open."
+NOTE = {"path": "outputs/note.txt", "content": "Berth 9 is open."}
 SMALL_WINDOW = 12_000
 
 
@@ -44,16 +46,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.requests.append(body)
         size = sum(len(str(message["content"])) for message in body["messages"])
         if body["model"] == "small" and size > SMALL_WINDOW:
-            message = f"This model's maximum context length is 3000 tokens, you sent {size // 4}."
-            error = {"message": message, "code": "context_length_exceeded", "type": "invalid"}
+            text = f"This model's maximum context length is 3000 tokens, you sent {size // 4}."
+            error = {"message": text, "code": "context_length_exceeded", "type": "invalid"}
             self._send(400, "application/json", [json.dumps({"error": error})])
             return
-        count = len(self.server.requests_to(body["model"]))
-        text = SUMMARY if body["model"] == "summary" else f"Answer {count}."
+        message = _message(body, len(self.server.requests_to(body["model"])))
         if body.get("stream"):
-            self._send(200, "text/event-stream", _chunks(text))
+            self._send(200, "text/event-stream", _chunks(message))
         else:
-            self._send(200, "application/json", [json.dumps(_completion(text))])
+            self._send(200, "application/json", [json.dumps(_completion(message))])
 
     def _send(self, status: int, kind: str, parts: Iterator[str] | list[str]) -> None:
         self.send_response(status)
@@ -69,16 +70,29 @@ class _Handler(BaseHTTPRequestHandler):
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
-def _completion(text: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text}
-    choice = {"index": 0, "finish_reason": "stop", "message": message}
+def _message(body: dict[str, Any], number: int) -> dict[str, Any]:
+    if body["model"] == "files" and body["messages"][-1]["role"] == "user":
+        function = {"name": "write_file", "arguments": json.dumps(NOTE)}
+        call = {"index": 0, "id": f"call-{number}", "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+    text = SUMMARY if body["model"] == "summary" else f"Answer {number}."
+    return {"role": "assistant", "content": text}
+
+
+def _finish_reason(message: dict[str, Any]) -> str:
+    return "tool_calls" if "tool_calls" in message else "stop"
+
+
+def _completion(message: dict[str, Any]) -> dict[str, Any]:
+    choice = {"index": 0, "finish_reason": _finish_reason(message), "message": message}
     return _envelope("chat.completion", [choice]) | {"usage": USAGE}
 
 
-def _chunks(text: str) -> Iterator[str]:
-    for word in text.split(" "):
-        yield _chunk({"delta": {"content": f"{word} "}, "finish_reason": None})
-    yield _chunk({"delta": {}, "finish_reason": "stop"})
+def _chunks(message: dict[str, Any]) -> Iterator[str]:
+    words = (message["content"] or "").split(" ")
+    for delta in [message | {"content": ""}, *({"content": f"{word} "} for word in words)]:
+        yield _chunk({"delta": delta, "finish_reason": None})
+    yield _chunk({"delta": {}, "finish_reason": _finish_reason(message)})
     yield _event(_envelope("chat.completion.chunk", []) | {"usage": USAGE})
     yield "data: [DONE]\n\n"
 
