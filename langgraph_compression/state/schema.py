@@ -23,6 +23,8 @@ class SummarizationEvent(TypedDict):
     """Id of the last summarized message."""
     last_digest: NotRequired[str]
     """Digest of the last summarized message: the event applies only where it is found."""
+    replaces: NotRequired[int]
+    """Cutoff of an event that stood before, did not apply any more and reached further."""
 
 
 class ContextPressure(TypedDict):
@@ -33,6 +35,8 @@ class ContextPressure(TypedDict):
     tools: int | None
     total: int | None
     threshold: int
+    profile: NotRequired[str]
+    """Profile of the estimate, where there is no counter of the user's own."""
 
 
 class SummaryAttempts(TypedDict, total=False):
@@ -47,8 +51,6 @@ class SummaryAttempts(TypedDict, total=False):
     file_path: str | None
     error: str
     """Class or kind of the failure, never its text."""
-    fruitless: str
-    """Fingerprint of a range that could not be summarized with profit."""
 
 
 class RequestView(TypedDict, total=False):
@@ -63,6 +65,8 @@ class RequestView(TypedDict, total=False):
     before_tokens: int
     actions: list[dict[str, Any]]
     failures: list[dict[str, str]]
+    unsaved: list[str]
+    """Files that could not be written for this request."""
     overflows: int
     """Requests that the provider refused."""
     refused_tokens: int

@@ -1,0 +1,47 @@
+"""Compression as one node of a host graph."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.runnables import RunnableLambda
+
+from langgraph_compression.graphs.compression import CompressionGraph
+from langgraph_compression.state.schema import CompressionState
+
+CARRIED = ("_summarization_event", "context_pressure", "_summary_attempts")
+SUMMED = ("token_usage", "summary_token_usage")
+
+
+def compression_node(graph: CompressionGraph) -> RunnableLambda[Any, dict[str, Any]]:
+    """Run a compression graph as one node, which returns only what is new.
+
+    A subgraph used as a node returns its whole message list, which the host merges and
+    stores again at each step; this one returns the new messages and the changed channels.
+
+    Add it with `builder.add_node("chat", compression_node(graph), input_schema=CompressionState)`,
+    so that the host has the channels. Events arrive with `stream_subgraphs=True` only; the
+    flat nodes of `add_compression` do without.
+    """
+    builder = copy.copy(graph.builder)
+    builder.input_schema = CompressionState  # the host's channels come in, no client's
+    inner = builder.compile(checkpointer=False, name=graph.name)
+
+    def given(state: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: state[key] for key in ("messages", *CARRIED) if state.get(key) is not None}
+
+    def new(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+        update = {"messages": after["messages"][len(before.get("messages") or ()) :]}
+        for key in CARRIED:
+            if after.get(key) != before.get(key):
+                update[key] = after.get(key)
+        update.update({key: after[key] for key in SUMMED if after.get(key)})
+        return update
+
+    def sync(state: Mapping[str, Any]) -> dict[str, Any]:
+        return new(state, inner.invoke(given(state)))  # type: ignore[arg-type]
+
+    async def asynchronous(state: Mapping[str, Any]) -> dict[str, Any]:
+        return new(state, await inner.ainvoke(given(state)))  # type: ignore[arg-type]
+
+    return RunnableLambda(sync, afunc=asynchronous, name=graph.name)

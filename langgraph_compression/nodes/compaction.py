@@ -1,0 +1,177 @@
+"""Compaction of messages, with the files it needs: used by several nodes."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
+
+from langgraph_compression.nodes.config import Run
+from langgraph_compression.nodes.effects import Steps, in_thread
+from langgraph_compression.policy.arguments import clip_arguments
+from langgraph_compression.policy.saved_result import Saved, save_result
+from langgraph_compression.state.pairing import Call, Pairing
+from langgraph_compression.workdir.workdir import Workdir
+
+logger = logging.getLogger("langgraph_compression")
+
+
+@dataclass
+class Compacted:
+    """A tail of messages after compaction, by index in the tail."""
+
+    messages: list[AnyMessage]
+    saved: dict[int, Saved]
+    """Results that were replaced, and are in files."""
+    clipped: set[int]
+    """Assistant messages whose arguments were clipped."""
+    failures: list[dict[str, str]]
+    """Files that could not be written."""
+
+
+def compact_tail(
+    run: Run,
+    workdir: Workdir,
+    tail: Sequence[AnyMessage],
+    pairing: Pairing,
+    *,
+    unseen: bool,
+    unsaved: set[str],
+) -> Steps[Compacted]:
+    """Clip long arguments, save large results and put previews in their place.
+
+    Args:
+        run: The run.
+        workdir: Where results are saved.
+        tail: Messages of the state.
+        pairing: Calls and results of the tail.
+        unseen: Also compact results that the model has not seen yet.
+        unsaved: Paths that could not be written in this request; they are not tried again,
+            and those that fail now are added.
+    """
+    seen_upto = pairing.size if unseen else pairing.last_assistant
+    done = Compacted(list(tail), {}, set(), [])
+    for index, message in enumerate(tail):
+        if isinstance(message, AIMessage):
+            clipped = _clipped(run, message)
+            if clipped is not message:
+                done.messages[index] = clipped
+                done.clipped.add(index)
+        elif isinstance(message, ToolMessage) and index < seen_upto:
+            saved = _saved(run, message, _call(pairing, index, message))
+            if saved and saved.path not in unsaved:
+                done.saved[index] = saved
+    wanted = {saved.path: saved.text for saved in done.saved.values()}
+    failed: dict[str, str] = yield in_thread(write_missing, workdir, wanted)
+    for path, error in failed.items():
+        logger.warning("tool result stays in the request: %s was not written: %s", path, error)
+        unsaved.add(path)
+        done.failures.append({"kind": "result", "error": error})
+    done.saved = {at: saved for at, saved in done.saved.items() if saved.path not in failed}
+    for index, saved in done.saved.items():
+        done.messages[index] = saved.message  # type: ignore[assignment]
+    return done
+
+
+_written: WeakKeyDictionary[Workdir, set[str]] = WeakKeyDictionary()
+"""Files known to be there, so that a store far away is not asked at every request."""
+
+
+def write_missing(workdir: Workdir, files: dict[str, str]) -> dict[str, str]:
+    """Write what is not there yet.
+
+    Returns:
+        Path → class of the error, for files that could not be written.
+    """
+    known = _written.setdefault(workdir, set())
+    failed = {}
+    for path, text in files.items():
+        if path in known:
+            continue
+        try:
+            if not workdir.exists(path):
+                workdir.write_text(path, text)
+            known.add(path)
+        except Exception as error:  # any store may fail in its own way; the result stays whole
+            failed[path] = type(error).__name__
+    return failed
+
+
+def _call(pairing: Pairing, index: int, message: ToolMessage) -> Call | None:
+    owner = pairing.owner.get((index, message.tool_call_id))
+    for call in pairing.calls.get(owner, ()) if owner is not None else ():
+        if call.id == message.tool_call_id:
+            return call
+    return None
+
+
+def _reads_saved_file(args: Any) -> bool:
+    """Whether a call names a file under outputs/: its result is there already."""
+    values = args.values() if isinstance(args, dict) else ()
+    return any(
+        isinstance(value, str) and value.removeprefix("./").lstrip("/").startswith("outputs/")
+        for value in values
+    )
+
+
+_Key = tuple[int, Any]
+_memo: dict[_Key, tuple[ref[BaseMessage], Any, Any]] = {}
+"""(id of a message, what else decides) → (the message, its content, what became of it).
+
+Compaction depends on the message and the settings alone, so each message is compacted once
+over all the requests of a conversation."""
+
+
+def _remembered(message: BaseMessage, decides: Any, make: Any) -> Any:
+    key = (id(message), decides)
+    known = _memo.get(key)
+    if known is not None and known[1] is message.content:
+        return known[2]
+    made = make()
+    _memo[key] = (ref(message, lambda _: _memo.pop(key, None)), message.content, made)
+    return made
+
+
+def _clipped(run: Run, message: AIMessage) -> AIMessage:
+    if not (message.tool_calls or message.additional_kwargs or isinstance(message.content, list)):
+        return message
+    tools, limit = run.settings.clipped_argument_tools, run.settings.tool_argument_char_limit
+    # None stands for "unchanged": the memo must not keep the message itself alive.
+    clipped = _remembered(
+        message,
+        (tools, limit),
+        lambda: _none_if_same(clip_arguments(message, tools, limit), message),
+    )
+    return clipped or message
+
+
+def _none_if_same(new: AIMessage, old: AIMessage) -> AIMessage | None:
+    return None if new is old else new
+
+
+def _saved(run: Run, message: ToolMessage, call: Call | None) -> Saved | None:
+    if call is not None and _reads_saved_file(call.args):
+        return None
+    settings = run.settings
+    tool = message.name or (call.name if call else "tool")
+    query = call.args.get("query") if call is not None and isinstance(call.args, dict) else None
+    query = query if isinstance(query, str) else None
+    kinds = settings.structured_result_tools
+    limit = settings.summary_tool_result_token_limit
+    decides = (tool, query, limit, tuple(kinds.items()), run.counter, run.graph.redact)
+    result: Saved | None = _remembered(
+        message,
+        decides,
+        lambda: save_result(
+            message,
+            tool=tool,
+            limit=limit,
+            kinds=kinds,
+            count=run.count,
+            query=query,
+            redact=run.graph.redact,
+        ),
+    )
+    return result

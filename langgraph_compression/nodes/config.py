@@ -1,0 +1,197 @@
+"""What a graph was built with, and what one run makes of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.config import get_config
+from langgraph.runtime import Runtime, get_runtime
+
+from langgraph_compression.errors import CompressionError
+from langgraph_compression.nodes.effects import Steps, in_thread
+from langgraph_compression.nodes.models import (
+    EXTRACTIVE,
+    Model,
+    check_model,
+    core_model,
+    model_name,
+    model_window,
+    named_model,
+)
+from langgraph_compression.nodes.offline import OfflineChatModel
+from langgraph_compression.policy.overflow import is_context_overflow
+from langgraph_compression.state.counting import Count
+from langgraph_compression.state.settings import CompressionSettings, Mode, Profile, carried
+from langgraph_compression.tokens.estimate import estimate_tokens
+from langgraph_compression.tokens.messages import MessageCounter
+from langgraph_compression.tokens.profiles import profile_for_model
+from langgraph_compression.workdir.scope import workdir_for
+from langgraph_compression.workdir.workdir import Workdir
+
+Tool = BaseTool | Callable[..., Any] | Mapping[str, Any]
+Redact = Callable[[str], str]
+
+
+@lru_cache
+def profile_counter(profile: Profile) -> MessageCounter:
+    """The counter of a profile; one for the process, so that it knows what it counted."""
+    return MessageCounter(partial(estimate_tokens, profile=profile))
+
+
+@dataclass(frozen=True)
+class Compression:
+    """What a graph was built with. Arguments as in `create_compression_graph`.
+
+    Raises:
+        CompressionError: The model can be none, or a tool has no schema.
+    """
+
+    model: Model
+    tools: Sequence[Tool] = ()
+    system_prompt: str | None = None
+    settings: CompressionSettings = field(default_factory=CompressionSettings)
+    summary_model: Model | None = None
+    workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = None
+    counter: Count | None = None
+    is_overflow: Callable[[BaseException], bool] | None = None
+    redact: Redact | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would fail at the first call."""
+        check_model(self.model)
+        if self.summary_model is not None:
+            check_model(self.summary_model)
+        _ = self.tool_schemas
+
+    @cached_property
+    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
+        """The tools as they stand in a request."""
+        return tuple(map(_schema, self.tools))
+
+    @cached_property
+    def own_counter(self) -> MessageCounter | None:
+        """The counter of the user's own function, None for the estimate."""
+        return MessageCounter(self.counter) if self.counter else None
+
+    @cached_property
+    def tool_tokens(self) -> dict[MessageCounter, int]:
+        """Tokens of the tool schemas by counter, filled as they are counted."""
+        return {}
+
+    def overflowed(self, error: BaseException) -> bool:
+        """Whether the provider refused a request because it was too large."""
+        return (self.is_overflow or is_context_overflow)(error)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run's configuration: the graph's, overridden by the run's context."""
+
+    graph: Compression
+    settings: CompressionSettings
+    mode: Mode
+    system_prompt: str | None
+    model: BaseChatModel | Runnable[Any, Any]
+    summarizer: BaseChatModel | Runnable[Any, Any] | None
+    """None: the summary is the extractive digest."""
+    model_spec: str | None
+    """"provider:name" where the model was given so."""
+    summarizer_spec: str | None
+    counter: MessageCounter
+    config: RunnableConfig
+
+    @property
+    def count(self) -> Count:
+        """Tokens of a text."""
+        return self.counter.count_text
+
+    def open_workdir(self) -> Steps[Workdir]:
+        """The conversation's workdir."""
+        workdir: Workdir = yield in_thread(workdir_for, self.graph.workdir, self.config)
+        return workdir
+
+    def system_tokens(self) -> int:
+        """Tokens of the configured system prompt with its frame."""
+        if not self.system_prompt:
+            return 0
+        return self.count(self.system_prompt) + 4
+
+    def tools_tokens(self) -> int:
+        """Tokens of the tool schemas, counted once for each counter."""
+        known = self.graph.tool_tokens
+        if self.counter not in known:
+            known[self.counter] = self.counter.tools(self.graph.tool_schemas)
+        return known[self.counter]
+
+    def summary_window(self) -> int:
+        """Tokens the summarizer takes: its profile, else the threshold, at least 32 K."""
+        window = model_window(self.summarizer) if self.summarizer is not None else None
+        return window or max(self.settings.threshold, 32 * 1024)
+
+
+def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
+    """Read the run's context and resolve models and counter."""
+    runtime: Runtime[Any] = get_runtime()
+    config = get_config()
+    context = carried(runtime.context)
+    settings = graph.settings.overridden(context)
+    answering = (context and context.model) or graph.model
+    model = yield from _resolve(answering, state, runtime)
+    wanted = (context and context.summary_model) or graph.summary_model
+    if wanted is None:
+        wanted, summarizer = answering, model
+    elif wanted == EXTRACTIVE:
+        summarizer = None
+    else:
+        summarizer = yield from _resolve(wanted, state, runtime)
+    if isinstance(core_model(summarizer), OfflineChatModel):
+        summarizer = None
+    return Run(
+        graph=graph,
+        settings=settings,
+        mode=context.mode if context else "chat",
+        system_prompt=(context and context.system_prompt) or graph.system_prompt,
+        model=model,
+        summarizer=summarizer,
+        model_spec=answering if isinstance(answering, str) else None,
+        summarizer_spec=wanted if isinstance(wanted, str) else None,
+        counter=graph.own_counter or counter_for(settings, model),
+        config=config,
+    )
+
+
+def counter_for(settings: CompressionSettings, model: object) -> MessageCounter:
+    """The estimate that the settings name, or that fits the model's name."""
+    profile = settings.token_profile
+    if profile == "auto":
+        profile = profile_for_model(model_name(model))
+    return profile_counter(profile)
+
+
+def _resolve(model: Any, state: Mapping[str, Any], runtime: Runtime[Any]) -> Steps[Any]:
+    if isinstance(model, str):
+        return (yield in_thread(named_model, model))
+    if isinstance(model, Runnable):
+        return model
+    made = yield in_thread(model, state, runtime)
+    if isinstance(made, str):
+        return (yield in_thread(named_model, made))
+    return made
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    try:
+        return dict(convert_to_openai_tool(tool))
+    except Exception as error:
+        if isinstance(tool, Mapping):  # a provider's own form, passed on as it is
+            return dict(tool)
+        name = getattr(tool, "name", None) or getattr(tool, "__name__", None) or repr(tool)
+        raise CompressionError(
+            f"tool {name!s:.80} has no schema ({type(error).__name__}): give a BaseTool, a "
+            "function with type hints and a docstring, or a dict schema"
+        ) from error

@@ -1,0 +1,122 @@
+"""The request in preparation, which the nodes hand on; rebuilt from the state when missing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AnyMessage
+from langchain_core.runnables import RunnableLambda
+
+from langgraph_compression.nodes.compaction import Compacted, compact_tail
+from langgraph_compression.nodes.config import Compression, Run, open_run
+from langgraph_compression.nodes.effects import Steps, arun, run
+from langgraph_compression.nodes.pressure import pressure_of, total
+from langgraph_compression.nodes.report import Update, emit, reporting
+from langgraph_compression.state.event import Applied, applied_event
+from langgraph_compression.state.pairing import pair
+from langgraph_compression.state.schema import CompressionState, RequestView
+from langgraph_compression.state.view import parts, plain_view, shaped_view
+from langgraph_compression.workdir.workdir import Workdir
+
+Logic = Callable[[Run, CompressionState, RequestView], Steps[Update]]
+
+
+def as_node(
+    name: str, graph: Compression, logic: Logic
+) -> RunnableLambda[CompressionState, Update]:
+    """A node that works sync and async, from one piece of logic."""
+
+    def steps(state: CompressionState) -> Steps[Update]:
+        state.setdefault("messages", [])  # a delta channel without messages is not there
+        request: RequestView = {**(state.get("_request") or {})}  # type: ignore[typeddict-item]
+        return (yield from reporting(_opened(state, request), request))
+
+    def _opened(state: CompressionState, request: RequestView) -> Steps[Update]:
+        this_run = yield from open_run(graph, state)
+        return (yield from logic(this_run, state, request))
+
+    def sync(state: CompressionState) -> Update:
+        return run(steps(state))
+
+    async def asynchronous(state: CompressionState) -> Update:
+        return await arun(steps(state))
+
+    return RunnableLambda(sync, afunc=asynchronous, name=name)
+
+
+def applied_now(state: Mapping[str, Any]) -> Applied | None:
+    """The event of the state, as far as it applies to the messages of the state."""
+    return applied_event(state.get("_summarization_event"), state["messages"])
+
+
+def fill_in(run: Run, state: CompressionState, request: RequestView) -> None:
+    """Give a request its view, if it has none: at the start, and after a crash."""
+    if "messages" in request:
+        return
+    applied = applied_now(state)
+    request["messages"] = plain_view(state["messages"], applied)
+    request["shaped"] = applied is not None
+    request["before_tokens"] = total(pressure_of(run, request["messages"]))
+    if run.mode == "compress":
+        request["forced"] = True
+
+
+def begin(run: Run, request: RequestView) -> None:
+    """Send `started`, once for each request of the model."""
+    if "trigger" in request:
+        return
+    overflowed = "refusal" in request
+    manual = run.mode == "compress"
+    request["trigger"] = "manual" if manual else "overflow" if overflowed else "threshold"
+    emit("started", request, before_tokens=request.get("before_tokens"))
+
+
+def note(request: RequestView, action: str, **fields: Any) -> None:
+    """Remember what was done; a later round of the same action takes the earlier one's place."""
+    others = [done for done in request.get("actions", []) if done["action"] != action]
+    request["actions"] = [*others, {"action": action, **fields}]
+
+
+def fail(request: RequestView, failures: Sequence[dict[str, str]]) -> None:
+    """Remember what went wrong on the way."""
+    request["failures"] = [*request.get("failures", []), *failures]
+
+
+def compacted(
+    run: Run,
+    workdir: Workdir,
+    state: CompressionState,
+    request: RequestView,
+    applied: Applied | None,
+    *,
+    unseen: bool,
+) -> Steps[Compacted]:
+    """Compact the tail of the state; the request remembers what was done and what failed."""
+    tail = parts(state["messages"], applied).tail
+    unsaved = set(request.get("unsaved", ()))
+    done = yield from compact_tail(
+        run, workdir, tail, pair(tail), unseen=unseen, unsaved=unsaved
+    )
+    request["unsaved"] = sorted(unsaved)
+    fail(request, done.failures)
+    if done.saved or done.clipped:
+        note(request, "compacted", results=len(done.saved), arguments=len(done.clipped))
+    return done
+
+
+def compacted_view(
+    run: Run,
+    workdir: Workdir,
+    state: CompressionState,
+    request: RequestView,
+    applied: Applied | None,
+) -> Steps[list[AnyMessage]]:
+    """The view with compacted messages; results not seen yet only if the rest is not enough."""
+    messages = state["messages"]
+    base = parts(messages, applied)
+    view: list[AnyMessage] = []
+    for unseen in (True,) if "refusal" in request else (False, True):
+        done = yield from compacted(run, workdir, state, request, applied, unseen=unseen)
+        view = shaped_view(messages, base._replace(tail=done.messages))
+        if total(pressure_of(run, view)) < run.settings.threshold:
+            break
+    return view

@@ -1,0 +1,313 @@
+"""The `summarize` node: let a summary stand for the older part of the history."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AnyMessage, HumanMessage
+
+from langgraph_compression.nodes.compaction import Compacted
+from langgraph_compression.nodes.config import Run
+from langgraph_compression.nodes.effects import Steps, in_thread
+from langgraph_compression.nodes.clipping import clipped_view, target_of
+from langgraph_compression.nodes.pressure import pressure_of, total
+from langgraph_compression.nodes.report import Update, completed, emit
+from langgraph_compression.nodes.request import (
+    applied_now,
+    begin,
+    compacted,
+    compacted_view,
+    fail,
+    fill_in,
+    note,
+)
+from langgraph_compression.nodes.summarizer import Summary, SummaryFailed, ask_for_summary
+from langgraph_compression.policy.cut import SMALLEST_RANGE, Reason, choose_cut
+from langgraph_compression.policy.digest import digest
+from langgraph_compression.policy.summary import (
+    last_request,
+    notice_message,
+    rendered,
+    summary_message,
+    summary_text,
+)
+from langgraph_compression.state.event import Applied, binding
+from langgraph_compression.state.pairing import pair
+from langgraph_compression.state.reducers import cutoff_of
+from langgraph_compression.state.schema import (
+    CompressionState,
+    RequestView,
+    SummarizationEvent,
+    SummaryAttempts,
+)
+from langgraph_compression.state.view import Parts, parts, plain_view, shaped_view
+from langgraph_compression.workdir.history import write_history
+from langgraph_compression.workdir.workdir import Workdir
+
+logger = logging.getLogger("langgraph_compression")
+
+DIGEST_TOKENS = 2000
+"""Bound of a digest, also of one that serves as summary."""
+
+
+@dataclass
+class Work:
+    """One visit of the node."""
+
+    run: Run
+    state: CompressionState
+    request: RequestView
+    workdir: Workdir
+    applied: Applied | None
+    base: Parts
+    done: Compacted
+    """The tail, compacted."""
+    tokens: list[int]
+    """Tokens of each message of the tail, compacted."""
+
+    @property
+    def messages(self) -> Sequence[AnyMessage]:
+        """All messages of the state."""
+        return self.state["messages"]
+
+    @property
+    def manual(self) -> bool:
+        """Whether the thread is compressed now, without an answer."""
+        return self.run.mode == "compress"
+
+    @property
+    def attempts(self) -> SummaryAttempts:
+        """What is remembered of summaries that failed."""
+        return self.state.get("_summary_attempts") or {}
+
+
+def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[Update]:
+    """Write the older part to a history file, summarize it, and build the view anew.
+
+    Returns:
+        The event and the new view; without a usable summary the view with a digest and the
+        count of failures; in mode `compress` no view.
+    """
+    fill_in(run, state, request)
+    begin(run, request)
+    work = yield from _open(run, state, request)
+    waiting = work.attempts.get("wait", 0)
+    if waiting and not request.get("forced"):
+        position = work.attempts.get("cutoff_index", 0) - work.base.start
+        if position in pair(work.base.tail).cuts() and 0 < position < len(work.tokens):
+            return (yield from _wait(work, position))
+    cut = _cut(work)
+    if not isinstance(cut, int):
+        return (yield from _nothing(work, cut))
+    path, error = yield from _archive(work, cut)
+    if error and work.manual:
+        return _refused(work, "history", error)
+    try:
+        summary = yield from _summary(work, cut)
+        message = _message(work, cut, summary, path)
+    except SummaryFailed as failure:
+        update = (
+            _refused(work, "summary", failure.kind)
+            if work.manual
+            else (yield from _fall_back(work, cut, failure.kind, path))
+        )
+        return _with_usage(update, failure.usage)
+    return _with_usage((yield from _succeed(work, cut, message, path)), summary.usage)
+
+
+def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work]:
+    workdir = yield from run.open_workdir()
+    applied = applied_now(state)
+    done = yield from compacted(
+        run, workdir, state, request, applied, unseen=run.mode == "chat"
+    )
+    tokens = [run.counter.message(message) for message in done.messages]
+    base = parts(state["messages"], applied)
+    return Work(run, state, request, workdir, applied, base, done, tokens)
+
+
+def _cut(work: Work) -> int | Reason:
+    run, forced = work.run, bool(work.request.get("forced"))
+    threshold = run.settings.threshold
+    goal = target_of(run, work.request) if "refusal" in work.request else threshold
+    fixed = run.system_tokens() + run.tools_tokens() + run.counter.messages(work.base.leading)
+    return choose_cut(
+        pair(work.base.tail),
+        work.tokens,
+        keep=run.settings.summary_keep_messages,
+        room=goal - fixed - min(1024, goal // 16),  # some room for the summary itself
+        least_if_hopeless=SMALLEST_RANGE if forced else threshold // 16,
+    )
+
+
+def _archive(work: Work, cut: int) -> Steps[tuple[str | None, str | None]]:
+    """Write the range to a history file.
+
+    Returns:
+        Its path, or None and the class of the error.
+    """
+    start = work.base.start
+    saved = {start + at: result.path for at, result in work.done.saved.items() if at < cut}
+    try:
+        path: str = yield in_thread(
+            write_history,
+            work.workdir,
+            work.messages,
+            start,
+            start + cut,
+            saved,
+            work.run.graph.redact,
+        )
+    except Exception as error:  # any store may fail in its own way; the summary goes on
+        kind = type(error).__name__
+        logger.warning("history of messages %d to %d not written: %s", start, start + cut, kind)
+        if not work.manual:
+            fail(work.request, [{"kind": "history", "error": kind}])
+        return None, kind
+    return path, None
+
+
+def _summary(work: Work, cut: int) -> Steps[Summary]:
+    run = work.run
+    if run.summarizer is None:
+        everything = work.messages[: work.base.start + cut]
+        limit = max(64, min(DIGEST_TOKENS, sum(work.tokens[:cut]) // 2))
+        return Summary(digest(everything, limit, run.count), {})
+    redact = run.graph.redact or (lambda text: text)
+    texts = [
+        redact(rendered(message, work.base.start + at))
+        for at, message in enumerate(work.done.messages[:cut])
+    ]
+    so_far = summary_text(work.applied.summary) if work.applied else None
+    return (yield from ask_for_summary(run, texts, so_far))
+
+
+def _message(work: Work, cut: int, summary: Summary, path: str | None) -> HumanMessage:
+    """The summary as a message.
+
+    Raises:
+        SummaryFailed: It is no smaller than what it replaces.
+    """
+    run, position = work.run, work.base.start + cut
+    message = summary_message(
+        summary.text,
+        file_path=path,
+        quote=last_request(work.messages, position, run.count),
+        cutoff=position,
+    )
+    replaced = run.counter.messages(work.base.front) + sum(work.tokens[:cut])
+    if run.counter.message(message) >= replaced:
+        raise SummaryFailed("too_long", summary.usage)
+    return message
+
+
+def _succeed(work: Work, cut: int, message: HumanMessage, path: str | None) -> Steps[Update]:
+    run, request, position = work.run, work.request, work.base.start + cut
+    event: SummarizationEvent = {
+        "cutoff_index": position,
+        "summary_message": message,
+        "file_path": path,
+        **binding(work.messages, position),  # type: ignore[typeddict-item]
+    }
+    standing = cutoff_of(work.state.get("_summarization_event"))
+    if standing is not None and standing >= position:
+        event["replaces"] = standing
+    applied = Applied(position, message, path)
+    view = plain_view(work.messages, applied)
+    note(request, "summarized", messages=cut, cutoff_index=position, file_path=path)
+    update: Update = {"_summarization_event": event}
+    if work.attempts.get("failures"):
+        update["_summary_attempts"] = {}
+    reading = pressure_of(run, view)
+    if work.manual:
+        before = run.counter.messages(request["messages"])
+        completed(
+            {**request, "before_tokens": before},
+            reading["messages"] or 0,
+            event,
+            compressed_messages=cut,
+        )
+        unknown = {"system": None, "tools": None, "total": None}
+        return {**update, "context_pressure": {**reading, **unknown}, "_request": {}}
+    if "refusal" in request:
+        view = yield from clipped_view(run, work.workdir, work.state, request, applied)
+    elif total(reading) >= run.settings.threshold:
+        view = yield from compacted_view(run, work.workdir, work.state, request, applied)
+    return {**update, **_viewed(work, view)}
+
+
+def _fall_back(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update]:
+    """The summarizer failed: show a digest, and remember not to try too often."""
+    fail(work.request, [{"kind": "summary", "error": kind}])
+    failures = work.attempts.get("failures", 0) + 1
+    attempts: SummaryAttempts = {
+        "failures": failures,
+        "wait": 0 if failures == 1 else 2 ** (failures - 2),
+        "cutoff_index": work.base.start + cut,
+        "file_path": path,
+        "error": kind,
+    }
+    update = yield from _digested(work, cut, kind, path)
+    return {**update, "_summary_attempts": attempts}
+
+
+def _wait(work: Work, cut: int) -> Steps[Update]:
+    attempts = work.attempts
+    kind = attempts.get("error", "unknown")
+    fail(work.request, [{"kind": "summary", "error": kind}])
+    update = yield from _digested(work, cut, kind, attempts.get("file_path"))
+    return {**update, "_summary_attempts": {**attempts, "wait": attempts["wait"] - 1}}
+
+
+def _digested(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update]:
+    run, start = work.run, work.base.start
+    limit = max(64, min(DIGEST_TOKENS, sum(work.tokens[:cut]) // 2))
+    notice = notice_message(
+        digest(work.messages[start : start + cut], limit, run.count),
+        kind=kind,
+        file_path=path,
+        cutoff=start + cut,
+    )
+    note(work.request, "digested", messages=cut, cutoff_index=start + cut, file_path=path)
+    base = Parts(
+        work.base.leading,
+        [*work.base.front, notice],
+        start + cut,
+        work.done.messages[cut:],
+    )
+    view = shaped_view(work.messages, base)
+    if "refusal" in work.request:
+        view = yield from clipped_view(
+            run, work.workdir, work.state, work.request, work.applied, base
+        )
+    return _viewed(work, view)
+
+
+def _nothing(work: Work, reason: Reason) -> Steps[Update]:
+    """Nothing can be summarized: the model gets the compacted view."""
+    run, request = work.run, work.request
+    note(request, "nothing", reason=reason)
+    if work.manual:
+        tokens = run.counter.messages(request["messages"])
+        completed({**request, "before_tokens": tokens}, tokens, None, compressed_messages=0)
+        return {"_request": {}}
+    if "refusal" in request:
+        view = yield from clipped_view(run, work.workdir, work.state, request, work.applied)
+    else:
+        view = shaped_view(work.messages, work.base._replace(tail=work.done.messages))
+    return _viewed(work, view)
+
+
+def _refused(work: Work, what: str, kind: str) -> Update:
+    """Compress now failed: the state stays as it was."""
+    emit("failed", work.request, error=kind, failures=[{"kind": what, "error": kind}])
+    return {"_request": {}}
+
+
+def _viewed(work: Work, view: list[AnyMessage]) -> Update:
+    work.request.update(messages=view, shaped=True)
+    return {"_request": work.request, "context_pressure": pressure_of(work.run, view)}
+
+
+def _with_usage(update: Update, usage: dict[str, object]) -> Update:
+    return {**update, "summary_token_usage": usage} if usage else update

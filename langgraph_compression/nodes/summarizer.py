@@ -1,0 +1,132 @@
+"""Asking the summarizer: the whole range, in pieces where it must be, bounded in calls."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.constants import TAG_NOSTREAM
+from langgraph.errors import GraphBubbleUp
+
+from langgraph_compression.nodes.config import Run
+from langgraph_compression.nodes.effects import Do, Steps
+from langgraph_compression.nodes.usage import usage_of
+from langgraph_compression.policy.summary import (
+    SUMMARY_MARK,
+    answer_text,
+    failure_of,
+    filled,
+    framed,
+    take_piece,
+)
+from langgraph_compression.state.reducers import add_usage
+
+logger = logging.getLogger("langgraph_compression")
+
+OVERFLOWS_IN_A_ROW = 3
+CALLS_AFTER_OVERFLOW = 8
+LEAST_PIECE = 64
+"""Tokens of history that a piece must have room for."""
+
+
+class SummaryFailed(Exception):
+    """The summarizer gave no usable summary. `kind` is a class or kind, never a text."""
+
+    def __init__(self, kind: str, usage: dict[str, Any]) -> None:
+        super().__init__(kind)
+        self.kind, self.usage = kind, usage
+
+
+class Summary(NamedTuple):
+    """A usable summary, and the usage of all calls it took."""
+
+    text: str
+    usage: dict[str, Any]
+
+
+@dataclass
+class _Asking:
+    """What one attempt has used up."""
+
+    retries: int = 1
+    """Left after an exception or an empty answer."""
+    overflows: int = 0
+    """In a row."""
+    further: int | None = None
+    """Calls left for the piece that overflowed; None while none did."""
+    usage: dict[str, Any] = field(default_factory=dict)
+
+
+def ask_for_summary(run: Run, texts: Sequence[str], so_far: str | None) -> Steps[Summary]:
+    """Summarize the texts, which continue the summary so far.
+
+    A range that is too long for half of the summarizer's window goes in pieces, each with the
+    summary so far. After an overflow the pieces are at most half as large, and at most eight
+    further calls are made for what overflowed.
+
+    Raises:
+        SummaryFailed: No usable answer.
+    """
+    asking = _Asking()
+    limit = run.summary_window() // 2
+    frame = run.count(filled(run.settings.summary_prompt, framed([], None))) + 16
+    rest, held = list(texts), 0
+    while rest:
+        room = limit - frame - (run.count(so_far) if so_far else 0)
+        if room < LEAST_PIECE:
+            raise SummaryFailed("overflow" if asking.overflows else "too_long", asking.usage)
+        piece, later = take_piece(rest, room, run.count)
+        prompt = filled(run.settings.summary_prompt, framed(piece, so_far))
+        if asking.further is not None:
+            if asking.further == 0:
+                raise SummaryFailed("overflow", asking.usage)
+            asking.further -= 1
+        answer = yield from _ask(run, prompt, asking)
+        if answer is None:
+            limit = min(limit, run.count(prompt)) // 2
+            if asking.further is None:
+                asking.further, held = CALLS_AFTER_OVERFLOW, len(later)
+            continue
+        so_far, rest = answer, later
+        if asking.further is not None and len(rest) <= held:
+            asking.further = None
+    return Summary(so_far or "", asking.usage)
+
+
+def _ask(run: Run, prompt: str, asking: _Asking) -> Steps[str | None]:
+    """One piece: its summary, or None after an overflow."""
+    while True:
+        try:
+            answer: AIMessage = yield _call(run, prompt)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            if run.graph.overflowed(error):
+                asking.overflows += 1
+                if asking.overflows >= OVERFLOWS_IN_A_ROW:
+                    raise SummaryFailed("overflow", asking.usage) from error
+                return None
+            kind = type(error).__name__
+            logger.warning("summarizer raised %s", kind)
+            if not asking.retries:
+                raise SummaryFailed(kind, asking.usage) from error
+        else:
+            asking.overflows = 0
+            asking.usage = add_usage(asking.usage, usage_of(answer, run.summarizer, run.summarizer_spec))
+            text = answer_text(answer)
+            failure = failure_of(answer, text)
+            if failure is None:
+                return text
+            logger.warning("summarizer's answer does not count: %s", failure)
+            if failure != "empty" or not asking.retries:
+                raise SummaryFailed(failure, asking.usage)
+        asking.retries -= 1
+
+
+def _call(run: Run, prompt: str) -> Do:
+    model = run.summarizer
+    assert model is not None
+    request = [HumanMessage(content=prompt)]
+    config: Any = {"tags": [TAG_NOSTREAM], "metadata": dict(SUMMARY_MARK)}
+    return Do(lambda: model.invoke(request, config), lambda: model.ainvoke(request, config))

@@ -1,0 +1,200 @@
+"""What goes to the summarizer and what comes back: frames, pieces, usable answers, messages."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
+
+from langgraph_compression.policy.content import content_text, readable_text
+from langgraph_compression.policy.preview_text import preview_text
+from langgraph_compression.state.counting import Count
+from langgraph_compression.state.pairing import calls_of, results_of
+
+SUMMARY_MARK = {"lc_source": "summarization"}
+"""`additional_kwargs` of a summary message, as LangChain marks its own."""
+
+QUOTE_TOKENS = 400
+"""Bound of the last human message that a summary quotes."""
+
+FailureKind = Literal["empty", "tool_call", "cut_off", "too_long", "overflow"]
+
+_THINK = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "content_filter"})
+
+
+def rendered(message: BaseMessage, index: int) -> str:
+    """A message as the summarizer reads it: no reasoning, media named, calls with arguments.
+
+    Args:
+        message: The message, compacted.
+        index: Its number in the state.
+    """
+    lines = [f"#{index} {_role(message)}"]
+    text = readable_text(message.content)
+    if text.strip():
+        lines.append(text)
+    lines.extend(f"[calls {call.name}] {_args(call.args)}" for call in calls_of(message))
+    return "\n".join(lines)
+
+
+def _role(message: BaseMessage) -> str:
+    names = {"human": "user", "ai": "assistant"}
+    role = names.get(message.type, message.type)
+    name = f" {message.name}" if message.name and results_of(message) else ""
+    status = " (error)" if getattr(message, "status", "") == "error" else ""
+    return f"{role}{name}{status}"
+
+
+def _args(args: Any) -> str:
+    return args if isinstance(args, str) else content_text([{"type": "json", "json": args}])
+
+
+def framed(texts: Sequence[str], so_far: str | None) -> str:
+    """The history for the summarizer, in a frame that its text cannot imitate.
+
+    The markers carry a hash of what they enclose, so no text can hold its own marker; each
+    message stands in markers of its own, so none can pose as another.
+    """
+    body = "\n".join([so_far or "", *texts])
+    mark = hashlib.sha256(body.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+    lines = []
+    if so_far:
+        lines += [f"<summary-so-far {mark}>", so_far, f"</summary-so-far {mark}>"]
+    lines.append(f"<history {mark}>")
+    for text in texts:
+        lines += [f"<message {mark}>", text, f"</message {mark}>"]
+    lines.append(f"</history {mark}>")
+    return _encodable("\n".join(lines))
+
+
+def filled(prompt: str, history: str) -> str:
+    """The prompt with `{messages}` replaced once, literally."""
+    return prompt.replace("{messages}", history, 1)
+
+
+def take_piece(texts: Sequence[str], room: int, count: Count) -> tuple[list[str], list[str]]:
+    """The longest head of `texts` within `room` tokens, and the rest.
+
+    A text that does not fit alone is divided. The head is empty only if `room` is too small
+    for anything.
+    """
+    head: list[str] = []
+    left = room
+    for index, text in enumerate(texts):
+        tokens = count(text)
+        if tokens <= left:
+            head.append(text)
+            left -= tokens
+            continue
+        if head:
+            return head, list(texts[index:])
+        length = len(text)
+        while length > 1 and count(text[:length]) > room:
+            length = length * 2 // 3
+        if length <= 1:
+            return [], list(texts)
+        return [text[:length]], [text[length:], *texts[index + 1 :]]
+    return head, []
+
+
+def answer_text(answer: AIMessage) -> str:
+    """The text of a summarizer's answer without its reasoning."""
+    return _THINK.sub("", readable_text(answer.content)).strip()
+
+
+def failure_of(answer: AIMessage, text: str) -> FailureKind | None:
+    """Why an answer does not count as a summary, None if it does."""
+    if not text:
+        return "tool_call" if calls_of(answer) else "empty"
+    metadata = answer.response_metadata or {}
+    reasons = [
+        metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason", "status")
+    ]
+    if any(str(reason).lower() in _CUT_OFF for reason in reasons if reason):
+        return "cut_off"
+    return None
+
+
+def summary_message(
+    text: str, *, file_path: str | None, quote: str | None, cutoff: int
+) -> HumanMessage:
+    """The message that stands for the summarized range.
+
+    Args:
+        text: The summary.
+        file_path: The history file of the range; None if it could not be written.
+        quote: The last human message, if it falls before the cut.
+        cutoff: State messages the summary covers; part of the message's id.
+    """
+    head = (
+        "[Summary of the conversation so far. For reference: it is not a new request, and what "
+        "it reports as done is done.]"
+    )
+    text = _encodable(text)
+    lines = [head, text]
+    if quote:
+        lines += ["", "[The user's last message before this point, verbatim]", quote]
+    if file_path:
+        lines += [
+            "",
+            f"[The full messages are kept in {file_path}; earlier ones, if any, beside it. "
+            "read_file reads them in slices.]",
+        ]
+    content = _encodable("\n".join(lines))
+    mark = hashlib.sha256(content.encode()).hexdigest()[:16]
+    span = [len(head) + 1, len(head) + 1 + len(text)]
+    return HumanMessage(
+        content=content,
+        id=f"summary-{cutoff}-{mark}",
+        additional_kwargs={**SUMMARY_MARK, "summary_span": span},
+    )
+
+
+def summary_text(message: HumanMessage) -> str:
+    """The summary in a summary message, without the lines around it; also of older events."""
+    text = content_text(message.content)
+    match message.additional_kwargs.get("summary_span"):
+        case [int(start), int(end)]:
+            return text[start:end]
+    return text
+
+
+def notice_message(digest: str, *, kind: str, file_path: str | None, cutoff: int) -> HumanMessage:
+    """The message that stands for a range whose summary failed.
+
+    Args:
+        digest: Extractive digest of the range.
+        kind: Class or kind of the failure, never its text.
+        file_path: The history file of the range; None if it could not be written.
+        cutoff: State messages the digest covers.
+    """
+    lines = [
+        f"[The older part of the conversation is shown as a digest, because it could not be "
+        f"summarized ({kind}).]",
+        digest,
+    ]
+    if file_path:
+        lines += ["", f"[The full messages are kept in {file_path}; read_file reads them.]"]
+    content = _encodable("\n".join(lines))
+    mark = hashlib.sha256(content.encode()).hexdigest()[:16]
+    return HumanMessage(
+        content=content, id=f"digest-{cutoff}-{mark}", additional_kwargs=dict(SUMMARY_MARK)
+    )
+
+
+def last_request(messages: Sequence[AnyMessage], cut: int, count: Count) -> str | None:
+    """The last human message, bounded, if it stands before the cut; None if it is kept."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.type == "human" and not results_of(message):
+            if index >= cut or message.additional_kwargs.get("lc_source") == "summarization":
+                return None
+            return preview_text(readable_text(message.content), QUOTE_TOKENS, count) or None
+    return None
+
+
+def _encodable(text: str) -> str:
+    """Text that any provider and checkpointer takes: no NUL, no lone surrogate."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()

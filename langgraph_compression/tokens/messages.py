@@ -1,0 +1,158 @@
+"""Counting messages and tool schemas: one function for every count of a request."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from weakref import ref
+
+from langchain_core.messages import AnyMessage, BaseMessage
+
+from langgraph_compression.state.pairing import CALL_BLOCKS
+
+MESSAGE_TOKENS = 4
+"""Tokens of the frame that chat formats put around each message (3 to 5 in public ones)."""
+
+MEDIA_TOKENS: Mapping[str, int] = {
+    "image": 1000,
+    "image_url": 1000,
+    "input_image": 1000,
+    "audio": 500,
+    "input_audio": 500,
+    "video": 1000,
+    "file": 1000,
+    "input_file": 1000,
+    "document": 1000,
+    "media": 1000,
+}
+"""Fixed tokens per media block: an image of about a megapixel, some seconds of sound, a short
+document. Providers count by size and length, which the payload alone does not tell."""
+
+PAYLOAD_KEYS = frozenset(
+    {"data", "base64", "bytes", "file_data", "url", "image_url", "signature", "encrypted_content"}
+)
+"""Keys of a content block whose strings are payload or opaque, not text."""
+
+
+class MessageCounter:
+    """Counts messages with one text counter, each message once as long as it lives.
+
+    A count is kept beside the message (weakly) and holds while the message's content and
+    calls are the same objects, so that a conversation that grows is counted once over all
+    its turns. Safe for threads: a race at most counts a message twice.
+
+    Args:
+        count_text: Tokens of a text.
+    """
+
+    def __init__(self, count_text: Callable[[str], int]) -> None:
+        self.count_text = count_text
+        self._known: dict[int, tuple[ref[BaseMessage], Any, Any, int]] = {}
+
+    def message(self, message: BaseMessage) -> int:
+        """Tokens of one message with its frame."""
+        known = self._known.get(id(message))
+        if known is not None:
+            _, content, calls, tokens = known
+            if content is message.content and calls is getattr(message, "tool_calls", None):
+                return tokens
+        return self._count(message)
+
+    def messages(self, messages: Iterable[BaseMessage]) -> int:
+        """Tokens of all these messages with their frames."""
+        return sum(map(self.message, messages))
+
+    def tools(self, schemas: Sequence[Mapping[str, Any]]) -> int:
+        """Tokens of tool schemas as they stand in a request."""
+        return sum(self.count_text(_json(schema)) + MESSAGE_TOKENS for schema in schemas)
+
+    def _count(self, message: BaseMessage) -> int:
+        tokens = MESSAGE_TOKENS + media_tokens(message.content)
+        tokens += self.count_text("\n".join(countable_texts(message)))
+        key, known = id(message), self._known
+
+        def forget(_: object) -> None:
+            known.pop(key, None)
+
+        known[key] = (
+            ref(message, forget),
+            message.content,
+            getattr(message, "tool_calls", None),
+            tokens,
+        )
+        return tokens
+
+
+def countable_texts(message: AnyMessage | BaseMessage) -> list[str]:
+    """Every text of a message that is sent to a provider, each call once."""
+    calls = [
+        *(getattr(message, "tool_calls", None) or ()),
+        *(getattr(message, "invalid_tool_calls", None) or ()),
+    ]
+    content = message.content
+    texts = [content] if isinstance(content, str) else _block_texts(content, bool(calls))
+    for call in calls:
+        args = call.get("args")
+        texts.append(str(call.get("id") or ""))
+        texts.append(str(call.get("name") or ""))
+        texts.append(args if isinstance(args, str) else _json(args))
+    if message.additional_kwargs and not calls:
+        for key in ("tool_calls", "function_call"):
+            if message.additional_kwargs.get(key):
+                texts.append(_json(message.additional_kwargs[key]))
+    if message.name:
+        texts.append(message.name)
+    call_id = getattr(message, "tool_call_id", None)
+    if call_id:
+        texts.append(call_id)
+    return texts
+
+
+def media_tokens(content: Any) -> int:
+    """Fixed tokens of the media blocks of a content value."""
+    if isinstance(content, str):
+        return 0
+    tokens = 0
+    for block in content:
+        if isinstance(block, dict):
+            tokens += MEDIA_TOKENS.get(str(block.get("type")), 0)
+            if isinstance(block.get("content"), list):
+                tokens += media_tokens(block["content"])
+    return tokens
+
+
+def _block_texts(content: Iterable[Any], calls_counted: bool) -> list[str]:
+    texts: list[str] = []
+    for block in content:
+        if isinstance(block, str):
+            texts.append(block)
+        elif isinstance(block, dict) and not (calls_counted and block.get("type") in CALL_BLOCKS):
+            _collect(block, texts)
+    return texts
+
+
+def _collect(block: Mapping[str, Any], texts: list[str]) -> None:
+    """Strings anywhere in a block, without payload, types and ids that stand for no text."""
+    is_media = block.get("type") in MEDIA_TOKENS
+    todo: list[tuple[str, Any]] = list(block.items())
+    while todo:
+        key, value = todo.pop()
+        if isinstance(value, str):
+            opaque = key == "type" or (key in PAYLOAD_KEYS and (is_media or key != "data"))
+            if not opaque and not value.startswith("data:"):
+                texts.append(value)
+        elif isinstance(value, Mapping):
+            if is_media or key != "input":
+                todo.extend(value.items())
+            else:
+                texts.append(_json(value))
+        elif isinstance(value, list | tuple):
+            todo.extend((key, item) for item in value)
+        elif isinstance(value, int | float):
+            texts.append(str(value))
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError, TypeError):
+        return repr(value) if not isinstance(value, Mapping | list) else str(len(value))
