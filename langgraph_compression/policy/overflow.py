@@ -128,9 +128,14 @@ _LIMIT_BEFORE = re.compile(
     r"|\bby\b|\bgot\b|\bwith\b|\bin the\b|your|当前|实际|收到|请求|输入为))",
     re.IGNORECASE | re.DOTALL,
 )
-_LIMIT_AFTER = re.compile(r"[ -]*(tokens?[ -]*)?(max|limit|context|window)", re.IGNORECASE)
+_LIMIT_AFTER = re.compile(
+    r"[ -]*(tokens?[ -]*)?(is |are )?(max|limit|context|window|allowed)", re.IGNORECASE
+)
 _OTHER_UNIT = re.compile(r"\bbytes|characters|字符|字节", re.IGNORECASE)
-_OTHER_UNIT_AFTER = re.compile(r" *(output|completion|bytes|characters|字)", re.IGNORECASE)
+_OTHER_AFTER = re.compile(
+    r" *((tokens? )?(were |was )?(requested|given|sent)|output|completion|bytes|characters|字)",
+    re.IGNORECASE,
+)
 _OUTPUT_TOKENS = re.compile(words.OUTPUT_TOKENS, re.IGNORECASE)
 
 
@@ -146,7 +151,7 @@ def _limits(text: str) -> list[int]:
         before = _OUTPUT_TOKENS.sub("", text[max(end, found.start() - 60) : found.start()])
         after = text[found.end() : found.end() + 30]
         end = found.end()
-        if _OTHER_UNIT.search(before) or _OTHER_UNIT_AFTER.match(after):
+        if _OTHER_UNIT.search(before) or _OTHER_AFTER.match(after):
             continue
         if _LIMIT_AFTER.match(after) or _LIMIT_BEFORE.search(before):
             limits.append(int(float(found[1]) * _SCALE[found[2].lower()]))

@@ -105,22 +105,26 @@ _INPUT = (
     r"\b(prompts?|inputs?|messages?|conversation|history|query|tokens?|context)\b"
 )
 _MEASURES = (
-    r"([\s,:()'`+\d]++|\b(length|size|count|tokens?|contents?|text|total|sum|of|is|are|has|have"
-    r"|would|will|can|cannot|should|must|not|the|this|and|plus|in|all|your|max_\w+)\b){0,16}"
+    r"([\s,:()'`+\d]++|\b(length|size|count|tokens?|contents?|text|total|sum|number|of|is|are|was|has|have"
+    r"|grown|become|would|will|can|cannot|should|must|not|the|this|and|plus|in|all|your|you|submitted|which|max_\w+)\b){0,16}"
 )
 OVERFLOW = _any_of(
     rf"{_INPUT}{_MEASURES}\b(too|very) (long|large|big)",
-    rf"{_INPUT}{_MEASURES}\b(exceed\w*|surpass\w*|(long|great|larg)er than)"
+    rf"{_INPUT}{_MEASURES}"
+    r"\b(exceed\w*|surpass\w*|above|over|beyond|more than|(long|great|larg)er than)"
     r"[^.;\n]{0,30}?\b(max\w*|limit\w*|context|window|length|allowed|number|total|\d{3,})",
     rf"{_INPUT}{_MEASURES}\bmust (be|have) (<=?|less than|at most|no more than|fewer than|under)",
     r"\brequest\b[^.;\n]{0,40}\bexceed\w*[^.;\n]{0,40}"
     r"\b(tokens?|context|prompt|input|maximum size)\b",
-    r"\brequest( body| size)? (is )?too (large|long|big) for\b",
+    r"\brequest( body| size)? (is )?too ((large|big) for|long)\b",
+    r"\brequested \d+ tokens[^.;\n]{0,30}\b(max(imum)?|limit)( is| of|:)? \d",
     r"exceed\w* [^.;\n]{0,30}\b(token limit|max(imum)? (message|input|prompt) tokens)",
-    r"\b(token|input|prompt) (length |size )?limit (is |was |has been )?(exceeded|reached)",
+    r"\b(input|prompt|token|(input|prompt)[ _]tokens?)[ _](length |size )?limit[ _]"
+    r"((is|was|has been) )?(exceeded|reached)",
     r"\btoo many (\w+ )?(tokens|characters|text bytes)",
     r"\bmodel max length exceeded",  # Moonshot
-    r"\bcontext (is |was )?(overflow\w*|exceeded|too long|too large|full)\b",
+    r"\bcontext ((length|window|size) )?(is |was )?"
+    r"(overflow\w*|exceeded|too long|too large|full)\b",
     # A limit with its value, told for no other reason than that it was passed.
     r"\bmax(imum)? (context|prompt|model|sequence|input) (length|size) (is|of) \d",
     r"\brange of input length|input length should be|max input characters",  # DashScope, Qianfan
@@ -137,7 +141,7 @@ OVERFLOW = _any_of(
 # A Chinese clause is one if it is about the input, its length and too much of it, and about
 # nothing else.
 CHINESE = (
-    _any_of(r"输入|提示|上下文|消息|对话|历史|文本|内容|请求|prompt|token"),
+    _any_of(r"输入|提示|上下文|消息|对话|会话|历史|文本|内容|请求|prompt|token"),
     _any_of(r"长|上下文|token|字数|字符|窗口"),
     _any_of(r"超过|超出|超长|超限|超了|大于|过长|太长|过大|溢出|达到.{0,6}上限"),
 )
