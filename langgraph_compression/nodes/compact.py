@@ -3,7 +3,7 @@
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps
 from langgraph_compression.nodes.report import Update
-from langgraph_compression.nodes.request import applied_now, begin, compacted_view, fill_in
+from langgraph_compression.nodes.request import applied_now, begin, compacted_view, fill_in, show
 from langgraph_compression.state.schema import CompressionState, RequestView
 
 
@@ -18,8 +18,6 @@ def compact(run: Run, state: CompressionState, request: RequestView) -> Steps[Up
     if run.mode == "compress":  # the range is compacted where it is chosen, in summarize
         return {"_request": request}
     workdir = yield from run.open_workdir()
-    request["messages"] = yield from compacted_view(
-        run, workdir, state, request, applied_now(state)
-    )
-    request["shaped"] = True
+    view = yield from compacted_view(run, workdir, state, request, applied_now(state))
+    show(run, request, view)
     return {"_request": request}

@@ -103,6 +103,8 @@ class Run:
     """"provider:name" where the model was given so."""
     summarizer_spec: str | None
     counter: MessageCounter
+    profile: Profile | None
+    """Profile of the estimate; None with a counter of the user's own."""
     config: RunnableConfig
 
     @property
@@ -151,6 +153,7 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         summarizer = yield from _resolve(wanted, state, runtime)
     if isinstance(core_model(summarizer), OfflineChatModel):
         summarizer = None
+    profile = None if graph.own_counter else _profile(settings, model)
     return Run(
         graph=graph,
         settings=settings,
@@ -160,17 +163,15 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         summarizer=summarizer,
         model_spec=answering if isinstance(answering, str) else None,
         summarizer_spec=wanted if isinstance(wanted, str) else None,
-        counter=graph.own_counter or counter_for(settings, model),
+        counter=graph.own_counter or profile_counter(profile or "default"),
+        profile=profile,
         config=config,
     )
 
 
-def counter_for(settings: CompressionSettings, model: object) -> MessageCounter:
-    """The estimate that the settings name, or that fits the model's name."""
+def _profile(settings: CompressionSettings, model: object) -> Profile:
     profile = settings.token_profile
-    if profile == "auto":
-        profile = profile_for_model(model_name(model))
-    return profile_counter(profile)
+    return profile_for_model(model_name(model)) if profile == "auto" else profile
 
 
 def _resolve(model: Any, state: Mapping[str, Any], runtime: Runtime[Any]) -> Steps[Any]:

@@ -2,7 +2,6 @@
 
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps
-from langgraph_compression.nodes.pressure import pressure_of
 from langgraph_compression.nodes.report import Update
 from langgraph_compression.nodes.request import fill_in
 from langgraph_compression.state.schema import CompressionState, RequestView
@@ -19,6 +18,6 @@ def measure(run: Run, state: CompressionState, request: RequestView) -> Steps[Up
     fill_in(run, state, request)
     update: Update = {"_request": request}
     if run.mode == "chat":
-        update["context_pressure"] = pressure_of(run, request["messages"])
+        update["context_pressure"] = request["reading"]
     return update
     yield  # no step here waits; a node's logic is a generator all the same

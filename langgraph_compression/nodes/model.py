@@ -7,9 +7,9 @@ from langgraph.errors import GraphBubbleUp
 
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Do, Steps
-from langgraph_compression.nodes.pressure import pressure_of, total
+from langgraph_compression.nodes.pressure import total
 from langgraph_compression.nodes.report import Update, completed
-from langgraph_compression.nodes.request import applied_now, begin, compacted_view, fill_in
+from langgraph_compression.nodes.request import applied_now, begin, compacted_view, fill_in, show
 from langgraph_compression.nodes.usage import usage_of
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import request_messages
@@ -46,7 +46,7 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
     """
     if "messages" not in request:
         yield from _rebuild(run, state, request)
-    size = total(pressure_of(run, request["messages"]))
+    size = total(request["reading"])
     refusal = request.get("refusal")
     if isinstance(refusal, Refusal) and size >= request["refused_tokens"]:
         raise refusal.error
@@ -79,10 +79,8 @@ def _rebuild(run: Run, state: CompressionState, request: RequestView) -> Steps[N
     if request["before_tokens"] >= run.settings.threshold:
         begin(run, request)
         workdir = yield from run.open_workdir()
-        request["messages"] = yield from compacted_view(
-            run, workdir, state, request, applied_now(state)
-        )
-        request["shaped"] = True
+        view = yield from compacted_view(run, workdir, state, request, applied_now(state))
+        show(run, request, view)
 
 
 def _call(run: Run, request: RequestView) -> Do:

@@ -11,13 +11,16 @@ from langgraph_compression.state.schema import ContextPressure
 def pressure_of(run: Run, view: Sequence[AnyMessage]) -> ContextPressure:
     """Estimated tokens of the view, the system prompt and the tool schemas."""
     messages, system, tools = run.counter.messages(view), run.system_tokens(), run.tools_tokens()
-    return {
+    reading: ContextPressure = {
         "messages": messages,
         "system": system,
         "tools": tools,
         "total": messages + system + tools,
         "threshold": run.settings.threshold,
     }
+    if run.profile:
+        reading["profile"] = run.profile
+    return reading
 
 
 def total(pressure: ContextPressure) -> int:

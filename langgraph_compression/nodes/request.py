@@ -53,11 +53,15 @@ def fill_in(run: Run, state: CompressionState, request: RequestView) -> None:
     if "messages" in request:
         return
     applied = applied_now(state)
-    request["messages"] = plain_view(state["messages"], applied)
-    request["shaped"] = applied is not None
-    request["before_tokens"] = total(pressure_of(run, request["messages"]))
+    show(run, request, plain_view(state["messages"], applied), shaped=applied is not None)
+    request["before_tokens"] = total(request["reading"])
     if run.mode == "compress":
         request["forced"] = True
+
+
+def show(run: Run, request: RequestView, view: list[AnyMessage], *, shaped: bool = True) -> None:
+    """Put a view into the request, counted."""
+    request.update(messages=view, shaped=shaped, reading=pressure_of(run, view))
 
 
 def begin(run: Run, request: RequestView) -> None:

@@ -20,6 +20,7 @@ from langgraph_compression.nodes.request import (
     fail,
     fill_in,
     note,
+    show,
 )
 from langgraph_compression.nodes.summarizer import Summary, SummaryFailed, ask_for_summary
 from langgraph_compression.policy.cut import SMALLEST_RANGE, Reason, choose_cut
@@ -305,8 +306,8 @@ def _refused(work: Work, what: str, kind: str) -> Update:
 
 
 def _viewed(work: Work, view: list[AnyMessage]) -> Update:
-    work.request.update(messages=view, shaped=True)
-    return {"_request": work.request, "context_pressure": pressure_of(work.run, view)}
+    show(work.run, work.request, view)
+    return {"_request": work.request, "context_pressure": work.request["reading"]}
 
 
 def _with_usage(update: Update, usage: dict[str, object]) -> Update:

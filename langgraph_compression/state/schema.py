@@ -57,6 +57,8 @@ class RequestView(TypedDict, total=False):
     """The request in preparation. One object: LangGraph streams messages in bare lists."""
 
     messages: list[AnyMessage]
+    reading: ContextPressure
+    """The size of the request with this view."""
     shaped: bool
     """The view was put into shape: the system prompt joins its leading system message."""
     trigger: str

@@ -36,9 +36,9 @@ PAYLOAD_KEYS = frozenset(
 class MessageCounter:
     """Counts messages with one text counter, each message once as long as it lives.
 
-    A count is kept beside the message (weakly) and holds while the message's content and
-    calls are the same objects, so that a conversation that grows is counted once over all
-    its turns. Safe for threads: a race at most counts a message twice.
+    A count is kept beside the message (weakly) and holds while the message's content is the
+    same object, so that a conversation that grows is counted once over all its turns. Safe
+    for threads: a race at most counts a message twice.
 
     Args:
         count_text: Tokens of a text.
@@ -46,20 +46,22 @@ class MessageCounter:
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self.count_text = count_text
-        self._known: dict[int, tuple[ref[BaseMessage], Any, Any, int]] = {}
+        self._known: dict[int, tuple[int, Any, ref[BaseMessage]]] = {}
 
     def message(self, message: BaseMessage) -> int:
         """Tokens of one message with its frame."""
-        known = self._known.get(id(message))
-        if known is not None:
-            _, content, calls, tokens = known
-            if content is message.content and calls is getattr(message, "tool_calls", None):
-                return tokens
-        return self._count(message)
+        return self.messages((message,))
 
     def messages(self, messages: Iterable[BaseMessage]) -> int:
         """Tokens of all these messages with their frames."""
-        return sum(map(self.message, messages))
+        total, known = 0, self._known
+        for message in messages:  # the loop that runs over every message of every request
+            entry = known.get(id(message))
+            if entry is None or entry[1] is not message.content:
+                total += self._count(message)
+            else:
+                total += entry[0]
+        return total
 
     def tools(self, schemas: Sequence[Mapping[str, Any]]) -> int:
         """Tokens of tool schemas as they stand in a request."""
@@ -73,12 +75,7 @@ class MessageCounter:
         def forget(_: object) -> None:
             known.pop(key, None)
 
-        known[key] = (
-            ref(message, forget),
-            message.content,
-            getattr(message, "tool_calls", None),
-            tokens,
-        )
+        known[key] = (tokens, message.content, ref(message, forget))
         return tokens
 
 
