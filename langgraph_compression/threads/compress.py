@@ -65,7 +65,7 @@ def compress_thread(
             request.input, request.config, context=request.context, stream_mode="custom"
         ):
             request.hear(payload)
-        return request.result()
+        return result_of(request.thread_id, request.last)
 
 
 async def acompress_thread(
@@ -82,7 +82,7 @@ async def acompress_thread(
             request.input, request.config, context=request.context, stream_mode="custom"
         ):
             request.hear(payload)
-        return request.result()
+        return result_of(request.thread_id, request.last)
 
 
 def has_capability(graph: Graph) -> bool:
@@ -123,25 +123,28 @@ class _Request:
         if isinstance(payload, Mapping) and payload.get("type") == "context_compression":
             self.last = dict(payload)
 
-    def result(self) -> CompressionResult:
-        """What the events told."""
-        last = self.last
-        if last.get("status") != "completed":
-            failed = (last.get("failures") or [{}])[0]
-            what = failed.get("kind", "compression")
-            raise CompressionError(
-                f"the {what} of thread {self.thread_id!r} failed "
-                f"({last.get('error', 'no event')}); nothing was changed"
-            )
-        reasons = [done.get("reason") for done in last.get("actions", ()) if done.get("reason")]
-        return CompressionResult(
-            status="no_op" if reasons else "completed",
-            reason="insufficient_history" if reasons else None,
-            before_tokens=last["before_tokens"],
-            after_tokens=last["after_tokens"],
-            compressed_messages=last["compressed_messages"],
-            file_path=last["file_path"],
+
+def result_of(thread_id: str, last: Mapping[str, Any]) -> CompressionResult:
+    """What the last event of a compression told.
+
+    Raises:
+        CompressionError: It failed, or there was no event.
+    """
+    if last.get("status") != "completed":
+        failed = (last.get("failures") or [{}])[0]
+        raise CompressionError(
+            f"the {failed.get('kind', 'compression')} of thread {thread_id!r} failed "
+            f"({last.get('error', 'no event')}); nothing was changed"
         )
+    nothing = any(done.get("reason") for done in last.get("actions", ()))
+    return CompressionResult(
+        status="no_op" if nothing else "completed",
+        reason="insufficient_history" if nothing else None,
+        before_tokens=last["before_tokens"],
+        after_tokens=last["after_tokens"],
+        compressed_messages=last["compressed_messages"],
+        file_path=last["file_path"],
+    )
 
 
 def in_compress_mode(context: Any, graph: Graph) -> Any:

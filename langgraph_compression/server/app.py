@@ -1,0 +1,178 @@
+"""The routes that LangGraph Server mounts: `"http": {"app": "…server.app:app"}`."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, FastAPI, Header, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from langchain_core.runnables import RunnableConfig
+from pydantic import BaseModel, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from langgraph_compression.errors import CompressionError, WorkdirError
+from langgraph_compression.server.caller import caller_of
+from langgraph_compression.server.errors import Incapable, NoSuchThread
+from langgraph_compression.server.follow import follow
+from langgraph_compression.server.maintenance import compress, thread_of
+from langgraph_compression.server.state import Status, status_of
+from langgraph_compression.threads.gate import ThreadBusy
+from langgraph_compression.workdir.scope import workdir_for
+from langgraph_compression.workdir.workdir import Workdir
+
+SLICE = 20_000
+"""Characters of an archived file per answer."""
+
+PANEL = Path(__file__).with_name("panel.html")
+
+
+class Compressed(BaseModel):
+    """What compress now did."""
+
+    status: Literal["completed", "no_op"]
+    reason: str | None = Field(description="insufficient_history when nothing was compressed.")
+    before_tokens: int
+    after_tokens: int = Field(description="Of the view that the next request will see.")
+    compressed_messages: int
+    file_path: str | None
+
+
+class Refusal(BaseModel):
+    """Why a request was refused. It never holds text of the conversation."""
+
+    error: str = Field(description="thread_busy, not_found, no_capability, compression_failed …")
+    reason: str | None = Field(None, description="running, waiting or queued for a busy thread.")
+    message: str
+
+
+class Files(BaseModel):
+    """The archived files of a thread."""
+
+    files: list[str]
+
+
+class FileSlice(BaseModel):
+    """Part of an archived file."""
+
+    path: str
+    offset: int = Field(description="Characters before this part.")
+    text: str
+    next_offset: int | None = Field(description="Where the next part starts; null at the end.")
+
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    404: {"model": Refusal, "description": "The caller has no such thread or file."},
+    409: {"model": Refusal, "description": "thread_busy, with the reason; nothing was changed."},
+    422: {"model": Refusal, "description": "The thread's graph cannot compress."},
+    502: {"model": Refusal, "description": "History file or summary failed; state as before."},
+}
+
+
+def _some(*codes: int) -> dict[int | str, dict[str, Any]]:
+    return {code: _REFUSALS[code] for code in codes}
+
+
+def create_app(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = None) -> FastAPI:
+    """The app for langgraph.json's `http.app`.
+
+    Args:
+        workdir: Where the graphs keep their files, as given to them.
+    """
+    app = FastAPI(title="langgraph-compression", docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(_routes(workdir), prefix="/compression")
+    for kind, (code, name) in {
+        ThreadBusy: (409, "thread_busy"),
+        NoSuchThread: (404, "not_found"),
+        Incapable: (422, "no_capability"),
+        WorkdirError: (404, "not_found"),
+        CompressionError: (502, "compression_failed"),
+    }.items():
+        app.add_exception_handler(kind, _refuse(code, name))
+    return app
+
+
+def _refuse(code: int, name: str) -> Any:
+    def handler(request: Request, error: Exception) -> Response:
+        body = Refusal(error=name, reason=getattr(error, "reason", None), message=str(error))
+        return JSONResponse(body.model_dump(), status_code=code)
+
+    return handler
+
+
+def _routes(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None) -> APIRouter:
+    router = APIRouter(tags=["compression"])
+
+    @router.post("/threads/{thread_id}/compress", responses=_some(404, 409, 422, 502))
+    async def compress_now(thread_id: uuid.UUID, request: Request) -> Compressed:
+        """Summarize the older part of an idle thread now."""
+        async with caller_of(request) as client:
+            return Compressed(**vars(await compress(client, str(thread_id))))
+
+    @router.get("/threads/{thread_id}/status", responses=_some(404))
+    async def status(thread_id: uuid.UUID, request: Request) -> Status:
+        """How full the thread's context is."""
+        async with caller_of(request) as client:
+            return await status_of(client, str(thread_id))
+
+    @router.get(
+        "/threads/{thread_id}/events", responses=_some(404), response_class=EventSourceResponse
+    )
+    async def events(
+        thread_id: uuid.UUID,
+        request: Request,
+        last_event_id: Annotated[str | None, Header()] = None,
+    ) -> EventSourceResponse:
+        """Server-sent events `context_compression` of all runs of the thread."""
+        async with caller_of(request) as client:
+            await thread_of(client, str(thread_id))
+
+        async def stream() -> AsyncIterator[ServerSentEvent]:
+            async with caller_of(request) as client:
+                async for event in follow(client, str(thread_id), last_event_id):
+                    yield event
+
+        return EventSourceResponse(stream())
+
+    @router.get("/threads/{thread_id}/history", responses=_some(404))
+    async def history(thread_id: uuid.UUID, request: Request) -> Files:
+        """The archived files: history and saved tool results."""
+        files = await _opened(request, thread_id)
+        return Files(files=await asyncio.to_thread(files.list, "outputs/"))
+
+    @router.get("/threads/{thread_id}/history/{path:path}", responses=_some(404))
+    async def read(
+        thread_id: uuid.UUID,
+        path: str,
+        request: Request,
+        offset: Annotated[int, Query(ge=0)] = 0,
+        limit: Annotated[int, Query(ge=1, le=SLICE)] = SLICE,
+    ) -> FileSlice:
+        """Part of an archived file."""
+        if not path.startswith("outputs/"):
+            raise WorkdirError(f"no archived file {path!r}: archived files are under outputs/")
+        files = await _opened(request, thread_id)
+        text, end = await asyncio.to_thread(_part, files, path, offset, limit)
+        following = None if end else offset + len(text)
+        return FileSlice(path=path, offset=offset, text=text, next_offset=following)
+
+    @router.get("/", response_class=HTMLResponse, include_in_schema=False)
+    async def panel() -> HTMLResponse:
+        return HTMLResponse(await asyncio.to_thread(PANEL.read_text, "utf-8"))
+
+    async def _opened(request: Request, thread_id: uuid.UUID) -> Workdir:
+        async with caller_of(request) as client:
+            await thread_of(client, str(thread_id))
+        config: RunnableConfig = {"configurable": {"thread_id": str(thread_id)}}
+        return await asyncio.to_thread(workdir_for, workdir, config)
+
+    return router
+
+
+def _part(files: Workdir, path: str, offset: int, limit: int) -> tuple[str, bool]:
+    text = files.read_text(path)
+    return text[offset : offset + limit], offset + limit >= len(text)
+
+
+app = create_app()

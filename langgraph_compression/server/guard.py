@@ -1,0 +1,45 @@
+"""Graphs as LangGraph Server should load them: compress now never destroys an interrupt.
+
+A run with input on a thread that waits for a person destroys what it waits with. The route
+looks before it asks for the run; this guard looks again when the run starts, when no other
+run can get in between. It raises before the run takes its input, so the interrupt stays.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph_sdk import get_client
+from langgraph_sdk.runtime import ServerRuntime
+
+from langgraph_compression.graphs.compression import CompressionGraph
+from langgraph_compression.state.settings import carried
+from langgraph_compression.threads.gate import ThreadBusy
+
+Factory = Callable[[RunnableConfig, ServerRuntime[Any]], Awaitable[CompressionGraph]]
+
+
+def guarded(graph: CompressionGraph) -> Factory:
+    """A graph factory for langgraph.json that refuses to compress a waiting thread.
+
+    Raises (when a run starts):
+        ThreadBusy: The run is to compress, and the thread waits for a person.
+    """
+
+    async def factory(config: RunnableConfig, runtime: ServerRuntime[Any]) -> CompressionGraph:
+        execution = runtime.execution_runtime
+        thread_id = (config.get("configurable") or {}).get("thread_id")
+        if execution is not None and thread_id and _compresses(execution.context):
+            state = await get_client().threads.get_state(thread_id)
+            if state.get("interrupts") or any(t.get("interrupts") for t in state["tasks"]):
+                raise ThreadBusy(str(thread_id), "waiting")
+        return graph
+
+    return factory
+
+
+def _compresses(context: Any) -> bool:
+    if isinstance(context, dict) and context.get("mode") == "compress":
+        return True
+    given = carried(context)
+    return given is not None and given.mode == "compress"
