@@ -1,0 +1,228 @@
+"""Reading JSON that tools return, without building it and at any depth.
+
+A value is found by its place in the text, so that one field of a large or deeply nested result
+can be read alone, and numbers stay as they are written.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Span = tuple[int, int]
+"""Start and end of a value in the text."""
+
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_PLAIN = re.compile(r"[-+.\w]++")
+_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_FENCE = re.compile(r"```[\w-]*[ \t]*\r?\n")
+_PATH = re.compile(r"(?:[A-Za-z]:)?[\\/]\S|~[\\/]|\.{1,2}[\\/]|file:", re.IGNORECASE)
+_SEGMENTS = re.compile(r"[^\s/\\:]+(?:/[^\s/\\:]+){2,}|[^\s/]+\\\S+")
+
+SHORT = 100
+"""Characters up to which a number or a string counts as short."""
+REMARK = 2000
+"""Characters of other text that may stand around JSON."""
+
+
+class NotJsonError(ValueError):
+    """The text is not JSON that can be read here; the general rule applies."""
+
+
+def values(text: str) -> list[Span]:
+    r"""Where the JSON values of a text stand: one, or several one after another.
+
+    A byte order mark, a code fence and short remarks around them are passed over.
+
+    Raises:
+        NotJsonError: There is no value, or more than a remark beside it.
+
+    >>> values('Found:\n```json\n{"a": 1}\n```')
+    [(15, 23)]
+    """
+    at = _space(text, 1 if text.startswith("\ufeff") else 0)
+    fenced = False
+    if text[at : at + 1] not in ("{", "[", '"'):
+        fence = _FENCE.search(text, at, at + REMARK)
+        fenced = fence is not None
+        at = _space(text, fence.end()) if fence else _line_with_json(text, at)
+    spans: list[Span] = []
+    while text[at : at + 1] in ("{", "[", '"') and at < len(text):
+        end = value_end(text, at)
+        spans.append((at, end))
+        at = _space(text, end)
+    if not spans or (len(text) - at > REMARK):
+        raise NotJsonError
+    if not fenced and text[at:].strip() and text[spans[0][0]] == '"':
+        raise NotJsonError
+    return spans
+
+
+def _line_with_json(text: str, at: int) -> int:
+    found = re.compile(r"^[ \t]*+(?=[{\[])", re.MULTILINE).search(text, at, at + REMARK)
+    if found is None:
+        raise NotJsonError
+    return found.end()
+
+
+def value_end(text: str, at: int) -> int:
+    """Where the value that begins at `at` ends; brackets are only counted, not checked.
+
+    Raises:
+        NotJsonError: It does not end.
+    """
+    first = text[at : at + 1]
+    if first in ("{", "["):
+        depth = 0
+        for token in _NESTING.finditer(text, at):
+            mark = text[token.start()]
+            if mark in "[{":
+                depth += 1
+            elif mark in "]}":
+                depth -= 1
+                if depth == 0:
+                    return token.end()
+        raise NotJsonError
+    found = (_STRING if first == '"' else _PLAIN).match(text, at)
+    if found is None:
+        raise NotJsonError
+    return found.end()
+
+
+def elements(text: str, span: Span) -> Iterator[Span]:
+    """The elements of the array at `span`.
+
+    Raises:
+        NotJsonError: It is no array.
+    """
+    at = _open(text, span[0], "[")
+    while text[at] != "]":
+        end = value_end(text, at)
+        yield at, end
+        at = _next(text, end, "]")
+
+
+def members(text: str, span: Span) -> Iterator[tuple[str, Span]]:
+    """Keys and values of the object at `span`, repeated keys too.
+
+    Raises:
+        NotJsonError: It is no object.
+    """
+    at = _open(text, span[0], "{")
+    while text[at] != "}":
+        end = value_end(text, at)
+        key = load(text, (at, end))
+        colon = _space(text, end)
+        if not isinstance(key, str) or text[colon : colon + 1] != ":":
+            raise NotJsonError
+        start = _space(text, colon + 1)
+        end = value_end(text, start)
+        yield key, (start, end)
+        at = _next(text, end, "}")
+
+
+def load(text: str, span: Span) -> Any:
+    """The value at `span`. Numbers that cannot be written back, as NaN, become None.
+
+    Raises:
+        NotJsonError: It is not valid, or nested too deeply.
+    """
+    try:
+        return json.loads(
+            text[span[0] : span[1]],
+            strict=False,
+            parse_int=_integer,
+            parse_float=_decimal,
+            parse_constant=lambda name: None,
+        )
+    except (ValueError, RecursionError) as error:
+        raise NotJsonError from error
+
+
+def short_scalars(text: str) -> list[tuple[str, Any]]:
+    """The short fields of a JSON object's top level: numbers, booleans, null, short strings.
+
+    Strings that are paths are left out. Anything that is not one JSON object has none.
+
+    >>> short_scalars('{"log": ["x"], "status": "partial", "total": 911, "at": "/srv/x"}')
+    [('status', 'partial'), ('total', 911)]
+    """
+    try:
+        spans = values(text)
+        if len(spans) != 1 or text[spans[0][0]] != "{":
+            return []
+        found = dict(members(text, spans[0]))
+        return [
+            (key, value)
+            for key, span in found.items()
+            if is_short(span) and len(key) <= SHORT and is_scalar(value := load(text, span))
+        ]
+    except NotJsonError:
+        return []
+
+
+def is_short(span: Span) -> bool:
+    """Whether a value may be a short scalar, before it is read (escapes are longer)."""
+    return span[1] - span[0] <= 6 * SHORT + 2
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value is a short number, boolean, null, or string that is no path."""
+    if isinstance(value, str):
+        return len(value) <= SHORT and not is_path(value)
+    return value is None or isinstance(value, int | float)
+
+
+def is_path(value: str) -> bool:
+    r"""Whether a string looks like a path of a file system.
+
+    >>> [is_path(s) for s in ("/srv/kb", "C:\\data", "kb/2024/a.pdf", "1/20", "2024/05/01", "ok")]
+    [True, True, True, False, False, False]
+    """
+    value = value.strip()
+    if _PATH.match(value):
+        return True
+    found = _SEGMENTS.fullmatch(value)
+    return found is not None and not value.replace("/", "").isdigit()
+
+
+def _integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= SHORT else None
+
+
+def _decimal(digits: str) -> float | None:
+    value = float(digits)
+    return value if math.isfinite(value) and len(digits) <= SHORT else None
+
+
+def _space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _open(text: str, at: int, bracket: str) -> int:
+    if text[at : at + 1] != bracket:
+        raise NotJsonError
+    return _inside(text, at + 1)
+
+
+def _next(text: str, end: int, closing: str) -> int:
+    """The next element after one that ends at `end`, or the closing bracket."""
+    at = _inside(text, end)
+    if text[at] == closing:
+        return at
+    if text[at] != ",":
+        raise NotJsonError
+    at = _inside(text, at + 1)
+    if text[at] in "]},":
+        raise NotJsonError
+    return at
+
+
+def _inside(text: str, at: int) -> int:
+    at = _space(text, at)
+    if at >= len(text):
+        raise NotJsonError
+    return at

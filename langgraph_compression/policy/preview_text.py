@@ -1,0 +1,122 @@
+"""The preview of a long text: its head, middle and tail."""
+
+import json
+
+from langgraph_compression.policy.json_text import short_scalars
+from langgraph_compression.policy.visible_text import visible, whole_character, without_base64
+from langgraph_compression.state.counting import Count
+
+HEAD, MIDDLE = 0.4, 0.2
+"""Shares of the preview; the tail has the rest."""
+
+
+def longest_candidate(limit: int) -> int:
+    """Characters that are ever tried for a preview of `limit` tokens.
+
+    More than any script needs, so only texts like long white space lose by it; and it keeps
+    the whole of a large text from being counted.
+    """
+    return 16 * limit + 256
+
+
+def preview_text(text: str, limit: int, count: Count) -> str:
+    r"""Head, middle and tail of a text, 40/20/40, within a limit.
+
+    Cut at line ends where there are lines, else between characters. What is left out is said
+    where it is missing, and runs of base64 are replaced by their length. Of a JSON object the
+    short fields of the top level (status, total, error) come first, wherever they stand.
+
+    Args:
+        text: Any text.
+        limit: Tokens of the preview by `count`; 0 gives an empty preview.
+        count: The counter; called a bounded number of times, on short texts only.
+
+    >>> print(preview_text("\n".join(f"line {n}" for n in range(1000)), 30, lambda t: len(t) // 4))
+    line 0
+    line 1
+    line 2
+    … 4,395 characters left out …
+    line 499
+    line 500
+    … 4,386 characters left out …
+    line 997
+    line 998
+    line 999
+    """
+    if limit <= 0 or not text:
+        return ""
+    body = without_base64(text)
+    if len(body) <= longest_candidate(limit):
+        whole = _shown(body)
+        if count(whole) <= limit:
+            return whole
+    head = _scalars_line(text, limit, count)
+    return head + _fitting(body, limit, lambda part: count(head + part))
+
+
+def _scalars_line(text: str, limit: int, count: Count) -> str:
+    """A line with the short fields of a JSON object, as many as fit into half of the limit."""
+    kept: dict[str, object] = {}
+    line = ""
+    for key, value in short_scalars(text):
+        longer = visible(json.dumps(kept | {key: value}, ensure_ascii=False)) + "\n"
+        if count(longer) <= limit // 2:
+            kept[key] = value
+            line = longer
+    return line
+
+
+def _fitting(body: str, limit: int, count: Count) -> str:
+    """The longest head, middle and tail of `body` that `count` finds within the limit."""
+    low, best = 0, ""
+    high = min(len(body), longest_candidate(limit))
+    size = min(high, 4 * limit)
+    while high - low > max(1, low // 64):
+        candidate = _parts(body, size)
+        if count(candidate) <= limit:
+            low, best = size, candidate
+        else:
+            high = size
+        size = (low + high) // 2
+    return best
+
+
+def _parts(body: str, size: int) -> str:
+    """Head, middle and tail of together about `size` characters, and what lies between."""
+    end_head = _end(body, 0, int(size * HEAD))
+    start_tail = _start(body, len(body) - (size - int(size * HEAD) - int(size * MIDDLE)), len(body))
+    half = int(size * MIDDLE) // 2
+    centre = len(body) // 2
+    start_middle = _start(body, max(end_head, centre - half), centre + half)
+    end_middle = _end(body, start_middle, min(start_tail, centre + half))
+    pieces = [_shown(body[:end_head]).removesuffix("\n"), _gap(start_middle - end_head)]
+    if end_middle > start_middle:
+        pieces += [_shown(body[start_middle:end_middle]).strip("\n")]
+        pieces += [_gap(start_tail - end_middle)]
+    else:
+        pieces[1] = _gap(start_tail - end_head)
+    pieces.append(_shown(body[start_tail:]))
+    return "\n".join(piece for piece in pieces if piece)
+
+
+def _gap(size: int) -> str:
+    return f"… {size:,} characters left out …" if size > 0 else ""
+
+
+def _end(body: str, start: int, end: int) -> int:
+    """Where a part that begins at `start` ends: after a line if one ends in its second half."""
+    if end <= start:
+        return start
+    newline = body.rfind("\n", (start + end) // 2, end)
+    return newline + 1 if newline >= 0 else whole_character(body, end)
+
+
+def _start(body: str, start: int, end: int) -> int:
+    """Where a part that stops at `end` begins: at a line if one begins in its first half."""
+    newline = body.find("\n", max(0, start - 1), (start + end + 1) // 2)
+    return newline + 1 if newline >= 0 else whole_character(body, start)
+
+
+def _shown(part: str) -> str:
+    # A fence that is cut in the middle would pose as a block of JSON that does not parse.
+    return visible(part).replace("```json", "``` json")
