@@ -15,7 +15,6 @@ import langgraph_compression as package
 from langgraph_compression import CompressionSettings, Workdir, create_compression_graph
 from langgraph_compression.cli import main
 from langgraph_compression.errors import MissingExtraError
-from langgraph_compression.nodes.offline import OfflineChatModel
 
 folder = Path(package.__file__).parent
 assert folder.parent.name == "site-packages", folder
@@ -28,14 +27,15 @@ assert package.__all__, "the public API is empty"
 
 with tempfile.TemporaryDirectory() as home:
     graph = create_compression_graph(
-        OfflineChatModel(),
+        "offline",
         settings=CompressionSettings(summary_threshold=0.1, summary_keep_messages=1),
         workdir=Workdir(home),
     )
     history = [(role, f"{turn} " + "words " * 200) for turn in range(4) for role in ("user", "ai")]
-    state = graph.invoke({"messages": [*history, ("user", "and now?")]})
-    assert state["messages"][-1].type == "ai"
-    written = state["_summarization_event"]["file_path"]
+    question = {"messages": [*history, ("user", "and now?")]}
+    events = list(graph.stream(question, stream_mode="custom"))
+    assert [event["status"] for event in events] == ["started", "completed"], events
+    written = events[-1]["file_path"]
     assert (Path(home) / written).is_file(), written
 
 

@@ -83,10 +83,10 @@ def test_cutoffs_add_up(saver: BaseCheckpointSaver[Any], tmp_path: Path) -> None
         "offline", settings=SETTINGS, workdir=Workdir(str(tmp_path)), checkpointer=saver
     )
     config: Any = {"configurable": {"thread_id": uuid.uuid4().hex}}
-    reports = [
-        report_of(graph.invoke({"messages": [("user", text_of_turn(number))]}, config))
-        for number in range(TURNS)
-    ]
+    reports = []
+    for number in range(TURNS):
+        graph.invoke({"messages": [("user", text_of_turn(number))]}, config)
+        reports.append(report_of(graph.get_state(config).values))
     check_course(reports, tmp_path)
 
 
@@ -100,10 +100,11 @@ def test_cutoffs_add_up_async(kind: str, address: str, tmp_path: Path) -> None:
                 "offline", settings=SETTINGS, workdir=Workdir(str(tmp_path)), checkpointer=saver
             )
             config: Any = {"configurable": {"thread_id": uuid.uuid4().hex}}
-            return [
-                report_of(await graph.ainvoke({"messages": [("user", text_of_turn(n))]}, config))
-                for n in range(TURNS)
-            ]
+            reports = []
+            for number in range(TURNS):
+                await graph.ainvoke({"messages": [("user", text_of_turn(number))]}, config)
+                reports.append(report_of((await graph.aget_state(config)).values))
+            return reports
 
     check_course(asyncio.run(converse()), tmp_path)
 

@@ -57,8 +57,8 @@ def main(checkpointer: str, folder: str, thread: str, turns: str) -> None:
         )
         for _ in range(int(turns)):
             done = len(graph.get_state(config).values.get("messages", ())) // 2
-            state = graph.invoke({"messages": [("user", text_of_turn(done))]}, config)
-            print(json.dumps(report_of(state)), flush=True)
+            graph.invoke({"messages": [("user", text_of_turn(done))]}, config)
+            print(json.dumps(report_of(graph.get_state(config).values)), flush=True)
 
 
 if __name__ == "__main__":
