@@ -130,6 +130,10 @@ def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work
 def _cut(work: Work) -> int | Reason:
     run, forced = work.run, bool(work.request.get("forced"))
     threshold = run.settings.threshold
+    if work.manual and len(work.tokens) <= run.settings.summary_keep_messages:
+        # All of it would be kept: only a context that is nearly full gives a reason to cut.
+        if total(work.request["reading"]) < run.settings.suggestion_ratio * threshold:
+            return "insufficient_history"
     goal = target_of(run, work.request) if "refusal" in work.request else threshold
     fixed = run.system_tokens() + run.tools_tokens() + run.counter.messages(work.base.leading)
     return choose_cut(

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, FastAPI, Header, Query, Request, Response
+from fastapi import FastAPI, Header, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field
@@ -81,7 +81,7 @@ def create_app(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = N
         workdir: Where the graphs keep their files, as given to them.
     """
     app = FastAPI(title="langgraph-compression", docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(_routes(workdir), prefix="/compression")
+    _add_routes(app, workdir)
     for kind, (code, name) in {
         ThreadBusy: (409, "thread_busy"),
         NoSuchThread: (404, "not_found"),
@@ -101,23 +101,25 @@ def _refuse(code: int, name: str) -> Any:
     return handler
 
 
-def _routes(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None) -> APIRouter:
-    router = APIRouter(tags=["compression"])
-
-    @router.post("/threads/{thread_id}/compress", responses=_some(404, 409, 422, 502))
+def _add_routes(
+    app: FastAPI, workdir: Workdir | Callable[[RunnableConfig], Workdir] | None
+) -> None:
+    # On the app itself: LangGraph Server puts its authentication around each route, and
+    # cannot do so for an included router.
+    @app.post("/compression/threads/{thread_id}/compress", responses=_some(404, 409, 422, 502))
     async def compress_now(thread_id: uuid.UUID, request: Request) -> Compressed:
         """Summarize the older part of an idle thread now."""
         async with caller_of(request) as client:
             return Compressed(**vars(await compress(client, str(thread_id))))
 
-    @router.get("/threads/{thread_id}/status", responses=_some(404))
+    @app.get("/compression/threads/{thread_id}/status", responses=_some(404))
     async def status(thread_id: uuid.UUID, request: Request) -> Status:
         """How full the thread's context is."""
         async with caller_of(request) as client:
             return await status_of(client, str(thread_id))
 
-    @router.get(
-        "/threads/{thread_id}/events", responses=_some(404), response_class=EventSourceResponse
+    @app.get(
+        "/compression/threads/{thread_id}/events", responses=_some(404), response_class=EventSourceResponse
     )
     async def events(
         thread_id: uuid.UUID,
@@ -135,13 +137,13 @@ def _routes(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None) -> AP
 
         return EventSourceResponse(stream())
 
-    @router.get("/threads/{thread_id}/history", responses=_some(404))
+    @app.get("/compression/threads/{thread_id}/history", responses=_some(404))
     async def history(thread_id: uuid.UUID, request: Request) -> Files:
         """The archived files: history and saved tool results."""
         files = await _opened(request, thread_id)
         return Files(files=await asyncio.to_thread(files.list, "outputs/"))
 
-    @router.get("/threads/{thread_id}/history/{path:path}", responses=_some(404))
+    @app.get("/compression/threads/{thread_id}/history/{path:path}", responses=_some(404))
     async def read(
         thread_id: uuid.UUID,
         path: str,
@@ -157,7 +159,7 @@ def _routes(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None) -> AP
         following = None if end else offset + len(text)
         return FileSlice(path=path, offset=offset, text=text, next_offset=following)
 
-    @router.get("/", response_class=HTMLResponse, include_in_schema=False)
+    @app.get("/compression/", response_class=HTMLResponse, include_in_schema=False)
     async def panel() -> HTMLResponse:
         return HTMLResponse(await asyncio.to_thread(PANEL.read_text, "utf-8"))
 
@@ -166,8 +168,6 @@ def _routes(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None) -> AP
             await thread_of(client, str(thread_id))
         config: RunnableConfig = {"configurable": {"thread_id": str(thread_id)}}
         return await asyncio.to_thread(workdir_for, workdir, config)
-
-    return router
 
 
 def _part(files: Workdir, path: str, offset: int, limit: int) -> tuple[str, bool]:

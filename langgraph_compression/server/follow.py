@@ -24,9 +24,7 @@ async def follow(
     event it has seen.
     """
     yield ServerSentEvent(event=EVENT, data=await _measured(client, thread_id))
-    stream = client.threads.join_stream(
-        thread_id, last_event_id=last_event_id, stream_mode=["run_modes", "lifecycle"]
-    )
+    stream = await client.threads.join_stream(thread_id, last_event_id=last_event_id)
     async for part in stream:
         name = part.event.split("|", 1)[0]
         data = part.data
@@ -39,13 +37,7 @@ async def follow(
 
 
 def _run_ended(name: str, data: Any) -> bool:
-    if name in ("end", "error"):
-        return True
-    return (
-        name in ("metadata", "lifecycle")
-        and isinstance(data, Mapping)
-        and data.get("status") in ("run_done", "success", "error", "interrupted", "timeout")
-    )
+    return name == "metadata" and isinstance(data, Mapping) and data.get("status") == "run_done"
 
 
 async def _measured(client: LangGraphClient, thread_id: str) -> str:
