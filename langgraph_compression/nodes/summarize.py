@@ -152,7 +152,11 @@ def _archive(work: Work, cut: int) -> Steps[tuple[str | None, str | None]]:
         Its path, or None and the class of the error.
     """
     start = work.base.start
-    saved = {start + at: result.path for at, result in work.done.saved.items() if at < cut}
+    saved = {
+        start + at: (result.path, result.text)
+        for at, result in work.done.saved.items()
+        if at < cut
+    }
     try:
         path: str = yield in_thread(
             write_history,

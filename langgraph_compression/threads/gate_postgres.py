@@ -1,0 +1,5 @@
+"""Not there yet."""
+
+
+class PostgresGate:
+    """Not there yet."""

@@ -1,0 +1,5 @@
+"""Not there yet."""
+
+
+class SqliteGate:
+    """Not there yet."""
