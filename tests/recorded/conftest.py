@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import vcr
 from langchain_core.messages import AnyMessage
@@ -30,15 +31,28 @@ STORED_URL = "http://model.test/v1"
 KEPT_HEADERS = {"content-type"}
 
 Asked = list[dict[str, Any]]
-"""The bodies of the requests of this test run, in order."""
+"""The bodies of requests, in order."""
 Outcome = tuple[dict[str, Any], list[dict[str, Any]]]
 """A thread's state at the end, and the custom events in between."""
 CONFIG: Any = {"configurable": {"thread_id": "recorded"}}
 
 
 @pytest.fixture
-def real_model() -> ChatOpenAI:
+def asked() -> Asked:
+    """What this run sends to the model, replayed or not."""
+    return []
+
+
+@pytest.fixture
+def real_model(asked: Asked, cassette: None) -> ChatOpenAI:
     """The recorded model; it writes short texts and stops where its own frame would end."""
+
+    def note(request: httpx2.Request) -> None:
+        asked.append(json.loads(request.content))
+
+    async def note_async(request: httpx2.Request) -> None:
+        note(request)
+
     return ChatOpenAI(
         base_url=RECORD_FROM or STORED_URL,
         api_key=SecretStr("none"),
@@ -46,31 +60,26 @@ def real_model() -> ChatOpenAI:
         temperature=0,
         max_retries=0,
         stop_sequences=["<|im", "</"],
-        model_kwargs={"max_tokens": 200},
+        max_completion_tokens=200,
+        http_client=httpx2.Client(event_hooks={"request": [note]}),
+        http_async_client=httpx2.AsyncClient(event_hooks={"request": [note_async]}),
     )
 
 
 @pytest.fixture
-def asked(request: pytest.FixtureRequest) -> Iterator[Asked]:
-    """What this run asks the model, while the cassette with the test's name answers."""
-    bodies: Asked = []
-
-    def note_and_strip(sent: Request) -> Request:
-        bodies.append(json.loads(sent.body))
-        if RECORD_FROM:
-            sent.uri = sent.uri.replace(RECORD_FROM, STORED_URL)
-        sent.headers = {k: v for k, v in sent.headers.items() if k.lower() in KEPT_HEADERS}
-        return sent
-
+def cassette(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The cassette with the test's name: one for both ways to run it."""
     recorder = vcr.VCR(
         record_mode="all" if RECORD_FROM else "none",
-        before_record_request=note_and_strip,
+        before_record_request=_without_host_and_secrets,
         before_record_response=_without_paths_and_times,
     )
     recorder.register_matcher("shape", _same_shape)
     path = Path(__file__).parent / f"{request.node.originalname.removeprefix('test_')}.yaml"
+    if RECORD_FROM:
+        path.unlink(missing_ok=True)
     with recorder.use_cassette(str(path), match_on=["method", "path", "shape"]) as tape:
-        yield bodies
+        yield
     assert RECORD_FROM or tape.all_played, "the cassette holds answers that were not asked for"
 
 
@@ -92,6 +101,13 @@ def _run_async(graph: Any, messages: list[AnyMessage]) -> Outcome:
         return (await graph.aget_state(CONFIG)).values, events
 
     return asyncio.run(collect())
+
+
+def _without_host_and_secrets(request: Request) -> Request:
+    if RECORD_FROM:
+        request.uri = request.uri.replace(RECORD_FROM, STORED_URL)
+    request.headers = {k: v for k, v in request.headers.items() if k.lower() in KEPT_HEADERS}
+    return request
 
 
 def _without_paths_and_times(response: dict[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 The models named `openai:…` are a service of the tests that speaks the OpenAI protocol.
 """
 
+import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,19 @@ class Conversation:
         self.client, self.graph = client, graph
         self.id = client.threads.create()["thread_id"]
 
-    def say(self, text: str, context: Any = MODELS, **fields: Any) -> list[tuple[str, Any]]:
-        """One turn: what was streamed, as (event, data)."""
-        given: dict[str, Any] = {"messages": [{"role": "user", "content": text}], **fields}
+    def say(
+        self, text: str, context: Any = MODELS, before: Sequence[str] = (), **fields: Any
+    ) -> list[tuple[str, Any]]:
+        """One turn: what was streamed, as (event, data).
+
+        `before`: messages of user and assistant, in turns, that the client adds before.
+        """
+        roles = itertools.cycle(["user", "assistant"])
+        messages = [
+            {"role": role, "content": content}
+            for role, content in zip(roles, [*before, text], strict=False)
+        ]
+        given: dict[str, Any] = {"messages": messages, **fields}
         parts = self.client.runs.stream(
             self.id,
             self.graph,
@@ -98,8 +109,7 @@ def test_conversation_over_the_threshold(
     openai_service: OpenAIStub,
 ) -> None:
     thread = Conversation(client, graph)
-    for turn in range(3):
-        assert custom(thread.say(f"{turn} {LONG}")) == []
+    assert custom(thread.say(LONG, before=[LONG, "One.", LONG, "Two."])) == []
     assert thread.state.get("_summarization_event") is None
 
     streamed = thread.say("And berth 9?", LOW)
@@ -134,9 +144,7 @@ def test_conversation_over_the_threshold(
 
 def test_context_of_the_client_changes_the_threshold(client: SyncLangGraphClient) -> None:
     thread = Conversation(client, "compression")
-    thread.say(LONG)
-    thread.say(LONG)
-    thread.say("Below 100 K tokens.")
+    assert custom(thread.say("Below 100 K tokens.", before=[LONG, LONG])) == []
     assert thread.state["context_pressure"]["threshold"] == 100 * 1024
     events = custom(thread.say("Over 1 K tokens.", LOW))
     assert [event["trigger"] for event in events] == ["threshold", "threshold"]
@@ -172,9 +180,8 @@ def test_chatbot_answers_without_configuration(client: SyncLangGraphClient) -> N
 
 def test_chatbot_compresses_without_configuration(client: SyncLangGraphClient) -> None:
     thread = Conversation(client, "chatbot")
-    for turn in range(3):
-        thread.say(f"{turn} {LONG}", None)
-    streamed = thread.say("And berth 9?", {"summary_threshold": 1, "summary_keep_messages": 2})
+    low = {"summary_threshold": 1, "summary_keep_messages": 2}
+    streamed = thread.say("And berth 9?", low, before=[LONG, "One.", LONG, "Two."])
     assert [event["status"] for event in custom(streamed)] == ["started", "completed"]
     assert "berth 7" in thread.state["_summarization_event"]["summary_message"]["content"]
 
@@ -193,9 +200,8 @@ def test_chatbot_uses_its_file_tools(
 @every_graph
 def test_overflow_is_compressed_and_answered(client: SyncLangGraphClient, graph: str) -> None:
     thread = Conversation(client, graph)
-    for turn in range(SMALL_WINDOW // len(LONG) + 1):
-        thread.say(f"{turn} {LONG}")
-    streamed = thread.say("And berth 9?", {**MODELS, "model": "openai:small"})
+    history = [LONG, "Noted."] * (SMALL_WINDOW // len(LONG) + 1)
+    streamed = thread.say("And berth 9?", {**MODELS, "model": "openai:small"}, before=history)
     started, completed = custom(streamed)
     assert started["trigger"] == completed["trigger"] == "overflow"
     assert completed["status"] == "completed"
