@@ -1,9 +1,12 @@
 """The channels that the compression nodes read and write."""
 
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.channels import UntrackedValue
+
+# pydantic refuses the one of `typing` before Python 3.12: the server could show no schema.
+from typing_extensions import TypedDict
 
 from langgraph_compression.state.reducers import add_usage, latest_event
 

@@ -161,6 +161,14 @@ def test_context_is_described_for_studio(client: SyncLangGraphClient) -> None:
 
 
 @every_graph
+def test_input_that_is_offered_is_messages_only(client: SyncLangGraphClient, graph: str) -> None:
+    [assistant] = client.assistants.search(graph_id=graph)
+    schema = client.assistants.get_schemas(assistant["assistant_id"])["input_schema"]
+    assert schema is not None
+    assert list(schema["properties"]) == ["messages"]
+
+
+@every_graph
 def test_drawn_graph_shows_the_nodes(client: SyncLangGraphClient, graph: str) -> None:
     [assistant] = client.assistants.search(graph_id=graph)
     drawn = client.assistants.get_graph(assistant["assistant_id"])
