@@ -4,6 +4,8 @@ See conftest.py for how the answers were recorded.
 """
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +29,18 @@ WINDOW = 4096
 PROMPT = "{messages}\n\nSummary of the conversation in one paragraph:"
 
 
-def graph_of(model: ChatOpenAI, folder: Path, **settings: Any) -> Any:
+def thirds(text: str) -> int:
+    """A counter that stays as it is, so that a better estimate needs no new recording."""
+    return len(text) // 3 + 1
+
+
+def graph_of(
+    model: ChatOpenAI, folder: Path, counter: Callable[[str], int] | None, **settings: Any
+) -> Any:
     return create_compression_graph(
         model,
         settings=CompressionSettings(summary_prompt=PROMPT, **settings),
+        counter=counter,
         workdir=Workdir(str(folder)),
         checkpointer=InMemorySaver(),
     )
@@ -63,17 +73,30 @@ def texts(messages: list[AnyMessage]) -> list[tuple[str | None, Any]]:
     return [(message.id, message.content) for message in messages]
 
 
+@pytest.mark.parametrize("name", ["compaction_only", "summary", "overflow"])
+def test_cassette_names_no_host_and_no_secret(name: str) -> None:
+    text = (Path(__file__).parent / f"{name}.yaml").read_text("utf-8")
+    assert set(re.findall(r"uri: (\S+)", text)) == {"http://model.test/v1/chat/completions"}
+    assert not re.search(r"authorization|127\.0\.0\.1|localhost|/root|/home", text, re.IGNORECASE)
+
+
+def test_the_overflow_is_a_real_one() -> None:
+    text = (Path(__file__).parent / "overflow.yaml").read_text("utf-8")
+    assert "exceed_context_size_error" in text
+    assert "code: 400" in text
+
+
 def test_compaction_only(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path: Path) -> None:
-    listing = "\n".join(f"berth {n}: ferry {n * 7 % 90} until {n % 24}:45" for n in range(400))
+    listing = "\n".join(f"Berth {n} is free when the morning ferry leaves." for n in range(400))
     call = {"name": "read_file", "args": {"path": "berths.txt"}, "id": "call-1"}
     conversation: list[AnyMessage] = [
         HumanMessage("Read berths.txt."),
         AIMessage("", tool_calls=[call]),
         ToolMessage(listing, tool_call_id="call-1", name="read_file"),
-        AIMessage("It lists 400 berths and when each is free."),
-        HumanMessage("When is berth 3 free?"),
+        AIMessage("The file lists 400 berths."),
+        HumanMessage("Berth 3 is free when"),
     ]
-    state, events = run(graph_of(real_model, tmp_path, summary_threshold=2), conversation)
+    state, events = run(graph_of(real_model, tmp_path, None, summary_threshold=2), conversation)
 
     assert [event["status"] for event in events] == ["started", "completed"]
     assert events[1]["before_tokens"] > 2048 > events[1]["after_tokens"]
@@ -89,14 +112,16 @@ def test_compaction_only(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path:
     assert f"outputs/large_tool_results/{saved.name}" in preview
 
     answer = state["messages"][-1]
+    assert answer.text
+    # The estimate, made before, against the count of the model, reported after.
     counted = answer.usage_metadata["input_tokens"]
-    assert counted == pytest.approx(events[1]["after_tokens"], rel=0.3)
+    assert counted == pytest.approx(events[1]["after_tokens"], rel=0.5)
     assert [u["input_tokens"] for u in state["token_usage"].values()] == [counted]
 
 
 def test_summary(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path: Path) -> None:
     conversation = small_talk(24)
-    graph = graph_of(real_model, tmp_path, summary_threshold=1, summary_keep_messages=3)
+    graph = graph_of(real_model, tmp_path, thirds, summary_threshold=1, summary_keep_messages=3)
     state, events = run(graph, conversation)
 
     assert [event["status"] for event in events] == ["started", "completed"]
@@ -123,7 +148,7 @@ def test_summary(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path: Path) -
 
 def test_overflow(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path: Path) -> None:
     conversation = small_talk(60)
-    state, events = run(graph_of(real_model, tmp_path), conversation)
+    state, events = run(graph_of(real_model, tmp_path, thirds), conversation)
 
     assert [event["status"] for event in events] == ["started", "completed"]
     assert events[1]["trigger"] == "overflow"
