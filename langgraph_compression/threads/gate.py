@@ -15,25 +15,60 @@ class ThreadBusy(CompressionError):
     Args:
         thread_id: The thread.
         reason: Why.
+
+    >>> print(ThreadBusy("t-1", "running"))
+    thread 't-1' is busy (running); try again when it is idle
     """
 
     def __init__(self, thread_id: str, reason: Reason) -> None:
-        super().__init__(f"thread {thread_id!r} is busy ({reason}); try again when it is idle")
+        # These are `args`, so that the error can be pickled to another process.
+        super().__init__(thread_id, reason)
         self.thread_id = thread_id
         self.reason: Reason = reason
 
+    def __str__(self) -> str:
+        """The message."""
+        return f"thread {self.thread_id!r} is busy ({self.reason}); try again when it is idle"
+
 
 class Hold(AbstractContextManager[None], AbstractAsyncContextManager[None], Protocol):
-    """Holds a thread inside of `with` or `async with`."""
+    """Holds a thread inside of `with` or `async with`; good for one time."""
 
 
 class Gate(Protocol):
-    """Lets one holder at a time to a thread."""
+    """Lets one holder at a time to a thread; holders of different threads do not meet.
 
-    def turn(self, thread_id: str) -> Hold:
-        """An ordinary request: waits its turn, first come, first served."""
+    One gate serves OS threads and any number of event loops at the same time. Inside a
+    coroutine use `async with`: it never blocks the event loop. The thread is released on
+    success, error and cancellation; a release that fails is logged and hides nothing.
+
+    A turn inside its own turn (the same task, or the same OS thread without a task) would
+    wait for itself and raises `CompressionError`. A task or an OS thread that was started
+    inside a turn is another caller and stands in the queue: do not wait for it inside.
+    """
+
+    def turn(self, thread_id: str, timeout: float | None = None) -> Hold:
+        """An ordinary request: waits its turn, first come, first served.
+
+        Args:
+            thread_id: Any string; compared as it is.
+            timeout: Seconds to wait; 0 = not at all, None = as long as it takes.
+
+        Raises:
+            ThreadBusy: On entering, when the time is over.
+            CompressionError: On entering, when it would wait for itself or block an event loop.
+        """
         ...
 
     def maintenance(self, thread_id: str) -> Hold:
-        """Compress now: refused at once with `ThreadBusy` when the thread is in use."""
+        """Compress now: refused at once, or turns wait until it is over.
+
+        Args:
+            thread_id: Any string; compared as it is.
+
+        Raises:
+            ThreadBusy: On entering: "queued" when turns wait in the queue, else "running" when
+                somebody holds the thread. That it waits for a person ("waiting") is for the
+                caller to find out from the state while holding the thread.
+        """
         ...

@@ -1,46 +1,73 @@
-"""A gate for one process: a first version."""
+"""A gate for one process."""
 
-import asyncio
 import threading
-from types import TracebackType
+from collections import deque
+from typing import ClassVar
 
 from langgraph_compression.threads.gate import ThreadBusy
+from langgraph_compression.threads.gate_place import Place, PlaceGate
 
 
-class MemoryGate:
-    """Lets one holder at a time to a thread, within this process."""
+class MemoryGate(PlaceGate):
+    """Lets one holder at a time to a thread, within this process.
+
+    Who waits is woken, nothing is polled. Threads that nobody uses cost no memory.
+
+    >>> gate = MemoryGate()
+    >>> with gate.turn("t-1"):
+    ...     with gate.maintenance("t-1"):
+    ...         pass
+    Traceback (most recent call last):
+    langgraph_compression.threads.gate.ThreadBusy: thread 't-1' is busy (running); try again \
+when it is idle
+    """
+
+    blocks: ClassVar[bool] = False
 
     def __init__(self) -> None:
-        self._locks: dict[str, threading.Lock] = {}
+        super().__init__()
+        # Re-entrant: the garbage collector may close a forgotten coroutine at any time, also
+        # here, and that coroutine leaves its place.
+        self.lock = threading.RLock()
+        self.queues: dict[str, deque[_MemoryPlace]] = {}
+        """Only of threads in use; the first of a queue holds the thread, or was woken to."""
 
-    def turn(self, thread_id: str) -> "_Hold":
-        """An ordinary request: waits its turn."""
-        return _Hold(self, thread_id, wait=True)
-
-    def maintenance(self, thread_id: str) -> "_Hold":
-        """Compress now: refused with `ThreadBusy` when the thread is in use."""
-        return _Hold(self, thread_id, wait=False)
+    def place(self, thread_id: str, *, maintenance: bool) -> "_MemoryPlace":
+        """A place in the queue of a thread."""
+        return _MemoryPlace(self, thread_id, maintenance)
 
 
-class _Hold:
-    def __init__(self, gate: MemoryGate, thread_id: str, *, wait: bool) -> None:
-        self.lock = gate._locks.setdefault(thread_id, threading.Lock())
-        self.thread_id, self.wait = thread_id, wait
+class _MemoryPlace(Place):
+    def __init__(self, gate: MemoryGate, thread_id: str, maintenance: bool) -> None:
+        self.gate, self.thread_id, self.maintenance = gate, thread_id, maintenance
+        self.arrived = False
+        self.inside = False
 
-    def __enter__(self) -> None:
-        if not self.lock.acquire(blocking=self.wait):
-            raise ThreadBusy(self.thread_id, "running")
+    def enter(self) -> bool:
+        with self.gate.lock:
+            queue = self.gate.queues.get(self.thread_id)
+            if not self.arrived:
+                if queue and self.maintenance:
+                    waiting = len(queue) > 1 or not queue[0].inside
+                    raise ThreadBusy(self.thread_id, "queued" if waiting else "running")
+                queue = self.gate.queues.setdefault(self.thread_id, deque())
+                queue.append(self)
+                self.arrived = True
+            self.inside = queue is not None and queue[0] is self
+            return self.inside
 
-    def __exit__(self, *_: object) -> None:
-        self.lock.release()
-
-    async def __aenter__(self) -> None:
-        while not self.lock.acquire(blocking=False):
-            if not self.wait:
-                raise ThreadBusy(self.thread_id, "running")
-            await asyncio.sleep(0.01)
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.lock.release()
+    def leave(self) -> None:
+        with self.gate.lock:
+            queue = self.gate.queues.get(self.thread_id)
+            if queue is None or self not in queue:
+                return
+            was_first = queue[0] is self
+            queue.remove(self)
+            while was_first and queue:
+                try:
+                    queue[0].wake()
+                    return
+                except RuntimeError:  # Its event loop is closed: nobody waits there any more.
+                    queue.popleft()
+            if not queue:
+                self.gate.queues.pop(self.thread_id, None)
