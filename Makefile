@@ -20,7 +20,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@touch $(INSTALLED)
 
 demo: $(INSTALLED)  ## compress a long session; no key, no service
-	$(BIN)/langgraph-compression compress examples/session.jsonl --replay --threshold 8 --out out/demo --plot out/demo/pressure.svg
+	$(BIN)/langgraph-compression compress examples/long-session.jsonl --replay --threshold 8 --out out/demo --plot out/demo/pressure.svg
 
 test: $(INSTALLED)  ## all tests; ARGS="-m 'not server'" to choose
 	$(BIN)/python -m pytest $(ARGS)

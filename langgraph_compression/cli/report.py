@@ -3,14 +3,14 @@
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from langgraph_compression.cli.replay import Outcome, Step
 
 ROWS = 24
 """Rows of the course over the turns; of longer ones the fullest turn of each share is shown."""
 
-BAR = 30
+BAR = 22
 """Width of a bar that stands for the threshold."""
 
 
@@ -89,7 +89,7 @@ def show(console: Console, outcome: Outcome, paths: list[str], out: str) -> None
 
 
 def _show_course(console: Console, steps: list[Step]) -> None:
-    table = Table("turn", "before", "after", "", "done", title="Pressure over the turns")
+    table = Table("turn", "before", "after", Column(min_width=2 * BAR // 2 + 8, no_wrap=True), "done", title="Pressure over the turns")
     for step in _chosen(steps):
         threshold = step.before["threshold"]
         done = ", ".join(dict.fromkeys(done["action"] for done in step.actions))
