@@ -44,7 +44,7 @@ def must_name_the_extra(what: Callable[[], object], extra: str) -> None:
     message = ""
     try:
         what()
-    except MissingExtraError as error:
+    except (MissingExtraError, SystemExit) as error:
         message = str(error)
     assert f"langgraph-compression[{extra}]" in message, f"extra {extra}: {message!r}"
 
