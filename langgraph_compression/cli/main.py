@@ -128,7 +128,8 @@ def _settings(**given: Any) -> CompressionSettings:
 def _said(error: Exception) -> str:
     if isinstance(error, ValidationError):
         return "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}" for e in error.errors()
+            f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}"
+            for e in error.errors()
         )
     return str(error)
 

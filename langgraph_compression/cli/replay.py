@@ -112,7 +112,9 @@ def run_transcript(
             if mode == "custom":
                 events.append(part)
             else:
-                readings += [u["context_pressure"] for u in part.values() if "context_pressure" in u]
+                readings += [
+                    u["context_pressure"] for u in part.values() if "context_pressure" in u
+                ]
         turn += sum(message.type == "human" for message in given)
         done += len(given) + 1
         last = events[-1] if events else {}

@@ -89,7 +89,14 @@ def show(console: Console, outcome: Outcome, paths: list[str], out: str) -> None
 
 
 def _show_course(console: Console, steps: list[Step]) -> None:
-    table = Table("turn", "before", "after", Column(min_width=2 * BAR // 2 + 8, no_wrap=True), "done", title="Pressure over the turns")
+    table = Table(
+        "turn",
+        "before",
+        "after",
+        Column(min_width=2 * BAR // 2 + 8, no_wrap=True),
+        "done",
+        title="Pressure over the turns",
+    )
     for step in _chosen(steps):
         threshold = step.before["threshold"]
         done = ", ".join(dict.fromkeys(done["action"] for done in step.actions))

@@ -124,9 +124,7 @@ def _openai(role: str, item: Mapping[str, Any], where: str) -> AnyMessage:
         if isinstance(item.get("function_call"), Mapping):
             extra["function_call"] = dict(item["function_call"])
         good, bad = _calls(item.get("tool_calls") or (), where)
-        return AIMessage(
-            **common, tool_calls=good, invalid_tool_calls=bad, additional_kwargs=extra
-        )
+        return AIMessage(**common, tool_calls=good, invalid_tool_calls=bad, additional_kwargs=extra)
     raise TranscriptError(f"{where} has the unknown role {role!r}")
 
 

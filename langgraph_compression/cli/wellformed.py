@@ -18,9 +18,7 @@ def flaws_of(request: Sequence[BaseMessage]) -> list[str]:
     flaws = [f"result {index} has no call" for index in sorted(pairing.orphans)]
     last = len(request) - 1
     flaws += [
-        f"calls of message {index} have no result"
-        for index in pairing.unanswered
-        if index != last
+        f"calls of message {index} have no result" for index in pairing.unanswered if index != last
     ]
     answers: Counter[tuple[int, str]] = Counter(
         (caller, call_id) for (_, call_id), caller in pairing.owner.items()

@@ -65,9 +65,7 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
     if "trigger" in request:
         completed(request, size, state.get("_summarization_event"))
     update: Update = {"messages": [answer], "_request": {}}
-    usage = usage_of(
-        answer, run.model, run.model_spec, skip=run.settings.uncounted_usage_providers
-    )
+    usage = usage_of(answer, run.model, run.model_spec, skip=run.settings.uncounted_usage_providers)
     if usage:
         update["token_usage"] = usage
     return update

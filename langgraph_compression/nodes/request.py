@@ -97,9 +97,7 @@ def compacted(
     """Compact the tail of the state; the request remembers what was done and what failed."""
     tail = parts(state["messages"], applied).tail
     unsaved = set(request.get("unsaved", ()))
-    done = yield from compact_tail(
-        run, workdir, tail, pair(tail), unseen=unseen, unsaved=unsaved
-    )
+    done = yield from compact_tail(run, workdir, tail, pair(tail), unseen=unseen, unsaved=unsaved)
     request["unsaved"] = sorted(unsaved)
     fail(request, done.failures)
     if done.saved or done.clipped:

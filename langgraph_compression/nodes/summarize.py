@@ -119,9 +119,7 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
 def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work]:
     workdir = yield from run.open_workdir()
     applied = applied_now(state)
-    done = yield from compacted(
-        run, workdir, state, request, applied, unseen=run.mode == "chat"
-    )
+    done = yield from compacted(run, workdir, state, request, applied, unseen=run.mode == "chat")
     tokens = [run.counter.message(message) for message in done.messages]
     base = parts(state["messages"], applied)
     return Work(run, state, request, workdir, applied, base, done, tokens)
@@ -153,9 +151,7 @@ def _archive(work: Work, cut: int) -> Steps[tuple[str | None, str | None]]:
     """
     start = work.base.start
     saved = {
-        start + at: (result.path, result.text)
-        for at, result in work.done.saved.items()
-        if at < cut
+        start + at: (result.path, result.text) for at, result in work.done.saved.items() if at < cut
     }
     try:
         path: str = yield in_thread(

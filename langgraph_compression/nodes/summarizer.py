@@ -113,7 +113,9 @@ def _ask(run: Run, prompt: str, asking: _Asking) -> Steps[str | None]:
                 raise SummaryFailed(kind, asking.usage) from error
         else:
             asking.overflows = 0
-            asking.usage = add_usage(asking.usage, usage_of(answer, run.summarizer, run.summarizer_spec))
+            asking.usage = add_usage(
+                asking.usage, usage_of(answer, run.summarizer, run.summarizer_spec)
+            )
             text = answer_text(answer)
             failure = failure_of(answer, text)
             if failure is None:

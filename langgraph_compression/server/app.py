@@ -119,7 +119,9 @@ def _add_routes(
             return await status_of(client, str(thread_id))
 
     @app.get(
-        "/compression/threads/{thread_id}/events", responses=_some(404), response_class=EventSourceResponse
+        "/compression/threads/{thread_id}/events",
+        responses=_some(404),
+        response_class=EventSourceResponse,
     )
     async def events(
         thread_id: uuid.UUID,

@@ -31,9 +31,7 @@ async def follow(
         if name == "custom" and isinstance(data, Mapping) and data.get("type") == CAPABILITY:
             yield ServerSentEvent(event=EVENT, data=_json(dict(data)), id=part.id)
         elif _run_ended(name, data):
-            yield ServerSentEvent(
-                event=EVENT, data=await _measured(client, thread_id), id=part.id
-            )
+            yield ServerSentEvent(event=EVENT, data=await _measured(client, thread_id), id=part.id)
 
 
 def _run_ended(name: str, data: Any) -> bool:

@@ -40,9 +40,7 @@ def calls_of(message: BaseMessage) -> list[Call]:
             if isinstance(raw, dict) and raw.get("id") and raw["id"] not in ids:
                 function = raw.get("function")
                 function = function if isinstance(function, dict) else {}
-                found.append(
-                    Call(raw["id"], str(function.get("name")), function.get("arguments"))
-                )
+                found.append(Call(raw["id"], str(function.get("name")), function.get("arguments")))
         old = extra.get("function_call")
         if isinstance(old, dict) and old.get("name"):
             found.append(Call(_by_name(old["name"]), str(old["name"]), old.get("arguments")))

@@ -183,4 +183,3 @@ def _as_note(
 
 def _note_head(name: str | None) -> str:
     return f"[Result of an earlier call of the tool {name or 'unknown'}]"
-

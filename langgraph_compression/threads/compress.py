@@ -87,9 +87,7 @@ async def acompress_thread(
 
 def has_capability(graph: Graph) -> bool:
     """Whether a graph declares that it can compress its threads."""
-    return any(
-        CAPABILITY.items() <= (node.metadata or {}).items() for node in graph.nodes.values()
-    )
+    return any(CAPABILITY.items() <= (node.metadata or {}).items() for node in graph.nodes.values())
 
 
 class _Request:

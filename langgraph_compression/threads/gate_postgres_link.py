@@ -2,6 +2,7 @@
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -38,18 +39,12 @@ class DialledLink:
 
     def __init__(self, conninfo: str) -> None:
         self.conninfo = conninfo
-        self.shared = PerProcess(lambda: _Shared(self.dial))
-
-    def dial(self) -> "Connection[Any]":
-        """A new connection."""
-        import psycopg
-
-        return psycopg.connect(self.conninfo, autocommit=True)
+        self.shared = PerProcess(lambda: _Shared(conninfo))
 
     @contextmanager
     def held(self) -> Iterator["Cursor[Any]"]:
         """A transaction for as long as the context."""
-        with self.dial() as connection, transaction(connection) as cursor:
+        with _dial(self.conninfo) as connection, transaction(connection) as cursor:
             yield cursor
 
     def short(self, work: Callable[["Cursor[Any]"], T]) -> T:
@@ -60,16 +55,10 @@ class DialledLink:
 class _Shared:
     """A connection that is kept, and renewed when it is lost."""
 
-    def __init__(self, dial: "Callable[[], Connection[Any]]") -> None:
-        self.dial = dial
-        self.pid = os.getpid()
+    def __init__(self, conninfo: str) -> None:
+        self.conninfo = conninfo
         self.lock = threading.Lock()
         self.connection: Connection[Any] | None = None
-
-    def __del__(self) -> None:
-        # What a forked child inherited is still used by its parent.
-        if self.connection is not None and self.pid == os.getpid():
-            self.connection.close()
 
     def run(self, work: Callable[["Cursor[Any]"], T]) -> T:
         with self.lock:
@@ -82,7 +71,8 @@ class _Shared:
                     # Lost: the server was restarted, or closes idle connections.
                     if not old.closed:
                         raise
-            self.connection = self.dial()
+            self.connection = _dial(self.conninfo)
+            weakref.finalize(self, _close, os.getpid(), self.connection)
             with transaction(self.connection) as cursor:
                 return work(cursor)
 
@@ -101,3 +91,15 @@ def transaction(connection: "Connection[Any]") -> Iterator["Cursor[Any]"]:
             yield cursor
     finally:
         connection.prepare_threshold = threshold
+
+
+def _dial(conninfo: str) -> "Connection[Any]":
+    import psycopg
+
+    return psycopg.connect(conninfo, autocommit=True)
+
+
+def _close(pid: int, connection: "Connection[Any]") -> None:
+    # What a forked child inherited is still used by its parent.
+    if os.getpid() == pid:
+        connection.close()

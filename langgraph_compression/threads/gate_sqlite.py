@@ -45,7 +45,8 @@ class SqliteGate(PlaceGate):
             raise CompressionError(
                 f"path is {str(path)!r}: name a file; for one process there is MemoryGate"
             )
-        file = Path(path).absolute()
+        # Resolved: through a link, the signs of life would be looked for in another folder.
+        file = Path(path).resolve()
         self._office = PerProcess(lambda: Office(file))
 
     def place(self, thread_id: str, *, maintenance: bool) -> "_SqlitePlace":

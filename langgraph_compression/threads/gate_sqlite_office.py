@@ -30,7 +30,7 @@ class Office:
     """What a process needs to use the file: a connection, and a sign that it is alive.
 
     Args:
-        file: The SQLite file, absolute. Made when it is not there.
+        file: The SQLite file, without links in its path. Made when it is not there.
     """
 
     def __init__(self, file: Path) -> None:

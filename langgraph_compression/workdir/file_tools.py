@@ -74,7 +74,8 @@ def file_tools(
         return f"Edited {form}."
 
     def list_files(
-        config: RunnableConfig, folder: Annotated[str, "Folder in the workdir; all files if empty"] = ""
+        config: RunnableConfig,
+        folder: Annotated[str, "Folder in the workdir; all files if empty"] = "",
     ) -> str:
         """List the files of the workdir."""
         found = workdir_for(workdir, config).list(folder)

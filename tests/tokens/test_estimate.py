@@ -1,0 +1,81 @@
+"""The estimate against true counts of five tokenizers, and its properties."""
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langgraph_compression.state.settings import Profile
+from langgraph_compression.tokens.estimate import estimate_tokens
+from langgraph_compression.tokens.features import NAMES, features
+from langgraph_compression.tokens.profiles import profile_for_model
+from langgraph_compression.tokens.rates import RATES
+
+COUNTS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "data" / "counts.json").read_text("utf-8")
+)
+PROFILES: list[Profile] = ["default", "o200k", "qwen3", "llama3", "gemma3"]
+ANY_TEXT = st.text(st.characters(), max_size=300)
+
+
+def truth(tokens: dict[str, int], profile: Profile) -> float:
+    if profile == "default":
+        return 2 * tokens["o200k"] * tokens["qwen3"] / (tokens["o200k"] + tokens["qwen3"])
+    return tokens[profile]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_error_over_kinds_of_text(profile: Profile) -> None:
+    errors = sorted(
+        abs(estimate_tokens(x["text"], profile) / truth(x["tokens"], profile) - 1) for x in COUNTS
+    )
+    assert len(errors) > 30
+    assert statistics.median(errors) < 0.06
+    assert errors[int(len(errors) * 0.95)] < 0.30
+
+
+@given(ANY_TEXT, st.sampled_from(PROFILES))
+def test_any_text_has_a_count(text: str, profile: Profile) -> None:
+    tokens = estimate_tokens(text, profile)
+    assert tokens >= (1 if text else 0)
+    assert set(features(text)) <= set(NAMES)
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800" * 50, "\0" * 50, "a" * 1_000_000, " " * 100_000, "\n" * 500, "😀" * 50]
+)
+def test_odd_texts_are_counted(text: str) -> None:
+    assert 1 <= estimate_tokens(text) <= 2 * len(text)
+
+
+def test_chinese_costs_more_than_a_quarter_token_a_character() -> None:
+    text = "上下文压缩把旧的消息写进文件，再让模型写一份摘要。" * 20
+    assert 0.5 * len(text) < estimate_tokens(text) < len(text)
+
+
+def test_every_feature_has_a_rate() -> None:
+    assert list(RATES) == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "profile"),
+    [
+        ("openai:gpt-5", "o200k"),
+        ("azure/gpt-4o-mini", "o200k"),
+        ("o3-mini", "o200k"),
+        ("qwen3-8b", "qwen3"),
+        ("dashscope/qwen-max", "qwen3"),
+        ("meta-llama/Llama-3.3-70B-Instruct", "llama3"),
+        ("gemma-3-270m", "gemma3"),
+        ("google_genai:gemini-2.5-pro", "gemma3"),
+        ("deepseek-chat", "default"),
+        ("", "default"),
+        (None, "default"),
+    ],
+)
+def test_profile_by_name(name: str | None, profile: Profile) -> None:
+    assert profile_for_model(name) == profile
