@@ -76,7 +76,12 @@ def tests(path: str, passed: int, failed: dict[str, str]) -> tuple[str, dict[str
     for number in range(passed):
         lines.append(f"{path}::test_{names[number % len(names)]}[{number:02d}] PASSED")
     for name, error in failed.items():
-        lines += [f"{path}::{name} FAILED", "", f"____ {name} ____", "Traceback (most recent call last):"]
+        lines += [
+            f"{path}::{name} FAILED",
+            "",
+            f"____ {name} ____",
+            "Traceback (most recent call last):",
+        ]
         for depth in range(RANDOM.randint(3, 6)):
             module = RANDOM.choice(["stock/reserve.py", "stock/ledger.py", "api/orders.py"])
             lines.append(f'  File "{module}", line {RANDOM.randint(20, 240)}, in step_{depth}')
@@ -118,7 +123,11 @@ def kb(query: str, facts: list[tuple[str, str]]) -> tuple[str, dict[str, Any], s
         for number, (title, text) in enumerate(facts)
     ]
     found = {"status": "ok", "total": len(results) + RANDOM.randint(3, 30), "results": results}
-    return "query_kb", {"query": query, "kb_id": "kb-operations"}, json.dumps(found, ensure_ascii=False)
+    return (
+        "query_kb",
+        {"query": query, "kb_id": "kb-operations"},
+        json.dumps(found, ensure_ascii=False),
+    )
 
 
 def web(query: str, facts: list[tuple[str, str]]) -> tuple[str, dict[str, Any], str]:
@@ -133,7 +142,11 @@ def web(query: str, facts: list[tuple[str, str]]) -> tuple[str, dict[str, Any], 
         }
         for number, (title, text) in enumerate(facts)
     ]
-    return "web_search", {"query": query}, json.dumps({"results": results, "took": 213}, ensure_ascii=False)
+    return (
+        "web_search",
+        {"query": query},
+        json.dumps({"results": results, "took": 213}, ensure_ascii=False),
+    )
 
 
 def _around(title: str, text: str) -> str:
@@ -168,11 +181,11 @@ def module(name: str, functions: list[tuple[str, str, str]]) -> str:
             f"    limit = {number * 10}",
             "    found = []",
             f"    for row in rows_of({parameters.split(':')[0].split(',')[0]}):",
-            f'        if row["state"] == "open" and len(found) < limit:',
-            f'            found.append({{"sku": row["sku"], "quantity": Decimal(row["quantity"])}})',
+            '        if row["state"] == "open" and len(found) < limit:',
+            '            found.append({"sku": row["sku"], "quantity": Decimal(row["quantity"])})',
             "    if not found:",
             f'        raise LookupError("{function}: nothing to do")',
-            f"    return sorted(found, key=lambda item: item[\"sku\"])[:{number}]",
+            f'    return sorted(found, key=lambda item: item["sku"])[:{number}]',
         ]
     return "\n".join(parts) + "\n"
 
@@ -254,7 +267,11 @@ def area(number: int, name: str, want: str, language: str, error: str, decision:
     )
     user(asks[1])
     old = f'raise LookupError("load_{name}: nothing to do")'
-    call("", edit(path, old, f"return []  # {decision}"), tests(check, 6 + number, {f"test_{name}_twice": error}))
+    call(
+        "",
+        edit(path, old, f"return []  # {decision}"),
+        tests(check, 6 + number, {f"test_{name}_twice": error}),
+    )
     if number % 3 == 0:
         call("还有一个测试没过，看日志。" if zh else "One test still fails. I look at the log of last night.",
              log(f"stock-{name}", 60 + 12 * number, f"2026-03-14T09:41:07Z ERROR stock-{name} {error} order=5{number}117"))  # fmt: skip
@@ -297,14 +314,24 @@ def area(number: int, name: str, want: str, language: str, error: str, decision:
         else f"Open: a dashboard for {name}, and the audit log of undo_{name}. Neither blocks today's release."
     )
     if number == 4:
-        user("Correction: JPY has no decimals at all, I said it wrong this morning. Fix the rule and the note.")
+        user(
+            "Correction: JPY has no decimals at all, I said it wrong this morning. Fix the rule and the note."
+        )
         call("", edit(path, "limit = ", "exponent = 0\n    limit = "), tests(check, 12, {}))
-        assistant("The first edit was ambiguous and refused. I use the exponent table of the currency instead.")
-        call("", write("docs/prices.md", "# Prices\n\nJPY has exponent 0. Round half even.\n" * 3), tests(check, 13, {}))
+        assistant(
+            "The first edit was ambiguous and refused. I use the exponent table of the currency instead."
+        )
+        call(
+            "",
+            write("docs/prices.md", "# Prices\n\nJPY has exponent 0. Round half even.\n" * 3),
+            tests(check, 13, {}),
+        )
         assistant("Fixed: exponents come from one table, JPY is 0, and docs/prices.md says so.")
     if number == 7:
         user("顺便问一下：发票号码的锁和支付的锁是同一个吗？不要死锁。")
-        assistant("是同一个锁，而且总是先支付后发票，顺序固定，所以不会死锁。测试 test_lock_order 覆盖了这一点。")
+        assistant(
+            "是同一个锁，而且总是先支付后发票，顺序固定，所以不会死锁。测试 test_lock_order 覆盖了这一点。"
+        )
 
 
 def main() -> None:
@@ -315,15 +342,19 @@ def main() -> None:
             "language of the question. Never change public names. 回答简洁。",
         }
     )
-    user("Good morning. Release is tonight; we go through the list of open problems one by one. 今天的清单有十三项。")
+    user(
+        "Good morning. Release is tonight; we go through the list of open problems one by one. 今天的清单有十三项。"
+    )
     assistant("Good morning. I am ready: one area at a time, tests after each change. 我们开始吧。")
     for number, entry in enumerate(AREAS):
         area(number, *entry)
-    user("Thanks. Sum up all decisions of today in one list, with the files, for the release notes.")
+    user(
+        "Thanks. Sum up all decisions of today in one list, with the files, for the release notes."
+    )
     assistant("\n".join(f"- stock/{name}.py: {decision}" for name, _, _, _, decision in AREAS))
     out = Path(__file__).with_name("long-session.jsonl")
     out.write_text("".join(json.dumps(m, ensure_ascii=False) + "\n" for m in MESSAGES), "utf-8")
-    print(f"{len(MESSAGES)} messages, {out.stat().st_size:,} bytes")  # noqa: T201
+    print(f"{len(MESSAGES)} messages, {out.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

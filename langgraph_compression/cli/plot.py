@@ -27,8 +27,8 @@ def draw(steps: Sequence[Step]) -> str:
     Args:
         steps: At least one step.
     """
-    threshold = steps[0].before["threshold"]
-    highest = max(threshold, *(step.before["total"] for step in steps)) * 1.05
+    threshold: int = steps[0].before["threshold"]
+    highest: float = max(threshold, *(step.before["total"] for step in steps)) * 1.05
 
     def x(number: int) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * number / max(1, len(steps) - 1)
@@ -77,7 +77,8 @@ def draw(steps: Sequence[Step]) -> str:
             *keys,
             *dots,
             *ticks,
-            f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(0):.1f}" y2="{y(0):.1f}"/>',
+            f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
+            f'y1="{y(0):.1f}" y2="{y(0):.1f}"/>',
             f'<line class="axis" x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{y(0):.1f}"/>',
             f'<line class="threshold" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
             f'y1="{y(threshold):.1f}" y2="{y(threshold):.1f}"/>',

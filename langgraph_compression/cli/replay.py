@@ -106,9 +106,10 @@ def run_transcript(
     for given, _ in pieces:
         readings: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
-        for mode, part in graph.stream(
+        parts: Iterator[Any] = graph.stream(
             {"messages": given}, config, stream_mode=["updates", "custom"]
-        ):
+        )
+        for mode, part in parts:
             if mode == "custom":
                 events.append(part)
             else:
@@ -140,15 +141,12 @@ def _pieces(messages: Sequence[AnyMessage]) -> Iterator[tuple[list[AnyMessage], 
     """
     given: list[AnyMessage] = []
     for message, following in itertools.zip_longest(messages, messages[1:]):
-        asked = isinstance(message, AIMessage) and not isinstance(following, AIMessage)
-        if asked and given and not _has_open_call(given):
+        last_of_row = not isinstance(following, AIMessage)
+        ready = bool(given) and not calls_of(given[-1])
+        if isinstance(message, AIMessage) and last_of_row and ready:
             yield given, message
             given = []
         else:
             given.append(message)
     if given:
         yield given, AIMessage("—")
-
-
-def _has_open_call(given: Sequence[AnyMessage]) -> bool:
-    return bool(calls_of(given[-1]))

@@ -108,7 +108,7 @@ def _openai(role: str, item: Mapping[str, Any], where: str) -> AnyMessage:
     content = "" if content is None else content  # null or missing beside calls
     if not isinstance(content, str | list):
         raise TranscriptError(f"{where}: `content` is a {type(content).__name__}")
-    common = {"content": content, "id": item.get("id"), "name": item.get("name")}
+    common: dict[str, Any] = {"content": content, "id": item.get("id"), "name": item.get("name")}
     if role in ("user", "human"):
         return HumanMessage(**common)
     if role in ("system", "developer"):

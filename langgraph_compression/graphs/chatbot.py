@@ -16,7 +16,8 @@ from langgraph_compression.graphs.compression import CompressionGraph
 from langgraph_compression.graphs.schema import ChatInput, ChatState
 from langgraph_compression.graphs.served import served_model
 from langgraph_compression.graphs.wiring import add_compression
-from langgraph_compression.nodes.config import Model, Redact
+from langgraph_compression.nodes.config import Redact
+from langgraph_compression.nodes.models import Model
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import CompressionContext, CompressionSettings
 from langgraph_compression.workdir.file_tools import file_tools

@@ -39,9 +39,9 @@ def compression_node(graph: CompressionGraph) -> RunnableLambda[Any, dict[str, A
         return update
 
     def sync(state: Mapping[str, Any]) -> dict[str, Any]:
-        return new(state, inner.invoke(given(state)))  # type: ignore[arg-type]
+        return new(state, inner.invoke(given(state)))
 
     async def asynchronous(state: Mapping[str, Any]) -> dict[str, Any]:
-        return new(state, await inner.ainvoke(given(state)))  # type: ignore[arg-type]
+        return new(state, await inner.ainvoke(given(state)))
 
     return RunnableLambda(sync, afunc=asynchronous, name=graph.name)

@@ -20,9 +20,10 @@ from langgraph_compression.graphs.routes import (
     overflowed,
 )
 from langgraph_compression.nodes.compact import compact
-from langgraph_compression.nodes.config import Compression, Model, Redact, Tool
+from langgraph_compression.nodes.config import Compression, Redact, Tool
 from langgraph_compression.nodes.measure import measure
 from langgraph_compression.nodes.model import model as ask_model
+from langgraph_compression.nodes.models import Model
 from langgraph_compression.nodes.recount import recount
 from langgraph_compression.nodes.request import as_node
 from langgraph_compression.nodes.summarize import summarize
@@ -144,13 +145,11 @@ def _lead_on(
         return after_model if host is None else await host.ainvoke(host_state(state))
 
     # The path sees the host's channels and the request: LangGraph reads what is annotated.
-    seen = TypedDict(  # type: ignore[misc]
-        "AfterModelState",
-        {
-            **get_type_hints(schema, include_extras=True),
-            "_request": NotRequired[Annotated[RequestView, UntrackedValue]],
-        },
-    )
+    fields: dict[str, Any] = {
+        **get_type_hints(schema, include_extras=True),
+        "_request": NotRequired[Annotated[RequestView, UntrackedValue]],
+    }
+    seen: Any = TypedDict("AfterModelState", fields)  # type: ignore[misc]
     sync.__annotations__["state"] = asynchronous.__annotations__["state"] = seen
     builder.add_conditional_edges(
         "model",

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary, ref
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
@@ -71,7 +71,7 @@ def compact_tail(
         done.failures.append({"kind": "result", "error": error})
     done.saved = {at: saved for at, saved in done.saved.items() if saved.path not in failed}
     for index, saved in done.saved.items():
-        done.messages[index] = saved.message  # type: ignore[assignment]
+        done.messages[index] = cast("AnyMessage", saved.message)
     return done
 
 

@@ -1,5 +1,7 @@
 """The `measure` node: how large is the request?"""
 
+from typing import Any, cast
+
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps
 from langgraph_compression.nodes.report import Update
@@ -14,7 +16,7 @@ def measure(run: Run, state: CompressionState, request: RequestView) -> Steps[Up
         The view in `_request`, the reading in `context_pressure`. In mode `compress` no
         reading: the state changes only if the thread is compressed.
     """
-    request.clear()  # what an earlier run may have left behind
+    cast("dict[str, Any]", request).clear()  # what an earlier run may have left behind
     fill_in(run, state, request)
     update: Update = {"_request": request}
     if run.mode == "chat":

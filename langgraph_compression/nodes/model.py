@@ -59,7 +59,12 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
         if refused >= RETRIES or not run.graph.overflowed(error):
             raise
         request.update(
-            overflows=refused + 1, refused_tokens=size, refusal=Refusal(error), forced=True
+            {
+                "overflows": refused + 1,
+                "refused_tokens": size,
+                "refusal": Refusal(error),
+                "forced": True,
+            }
         )
         return {"_request": request}
     if "trigger" in request:

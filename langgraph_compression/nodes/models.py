@@ -24,7 +24,7 @@ def check_model(model: object) -> None:
     Raises:
         CompressionError: It is no chat model, no name and no function.
     """
-    if isinstance(model, str) or isinstance(model, Runnable) or callable(model):
+    if isinstance(model, str | Runnable) or callable(model):
         return
     raise CompressionError(
         f"model is a {type(model).__name__}: give a chat model, 'provider:name', or a function "

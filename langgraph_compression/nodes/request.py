@@ -27,7 +27,7 @@ def as_node(
 
     def steps(state: CompressionState) -> Steps[Update]:
         state.setdefault("messages", [])  # a delta channel without messages is not there
-        request: RequestView = {**(state.get("_request") or {})}  # type: ignore[typeddict-item]
+        request: RequestView = {**(state.get("_request") or {})}
         return (yield from reporting(_opened(state, request), request))
 
     def _opened(state: CompressionState, request: RequestView) -> Steps[Update]:
@@ -61,7 +61,7 @@ def fill_in(run: Run, state: CompressionState, request: RequestView) -> None:
 
 def show(run: Run, request: RequestView, view: list[AnyMessage], *, shaped: bool = True) -> None:
     """Put a view into the request, counted."""
-    request.update(messages=view, shaped=shaped, reading=pressure_of(run, view))
+    request.update({"messages": view, "shaped": shaped, "reading": pressure_of(run, view)})
 
 
 def begin(run: Run, request: RequestView) -> None:

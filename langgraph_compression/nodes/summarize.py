@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
+from langgraph_compression.nodes.clipping import clipped_view, target_of
 from langgraph_compression.nodes.compaction import Compacted
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps, in_thread
-from langgraph_compression.nodes.clipping import clipped_view, target_of
 from langgraph_compression.nodes.pressure import pressure_of, total
 from langgraph_compression.nodes.report import Update, completed, emit
 from langgraph_compression.nodes.request import (
@@ -128,10 +128,10 @@ def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work
 def _cut(work: Work) -> int | Reason:
     run, forced = work.run, bool(work.request.get("forced"))
     threshold = run.settings.threshold
-    if work.manual and len(work.tokens) <= run.settings.summary_keep_messages:
-        # All of it would be kept: only a context that is nearly full gives a reason to cut.
-        if total(work.request["reading"]) < run.settings.suggestion_ratio * threshold:
-            return "insufficient_history"
+    few = len(work.tokens) <= run.settings.summary_keep_messages
+    full = total(work.request["reading"]) >= run.settings.suggestion_ratio * threshold
+    if work.manual and few and not full:
+        return "insufficient_history"  # all of it would be kept, and nothing presses
     goal = target_of(run, work.request) if "refusal" in work.request else threshold
     fixed = run.system_tokens() + run.tools_tokens() + run.counter.messages(work.base.leading)
     return choose_cut(

@@ -27,7 +27,7 @@ async def follow(
     stream = await client.threads.join_stream(thread_id, last_event_id=last_event_id)
     async for part in stream:
         name = part.event.split("|", 1)[0]
-        data = part.data
+        data: Any = part.data
         if name == "custom" and isinstance(data, Mapping) and data.get("type") == CAPABILITY:
             yield ServerSentEvent(event=EVENT, data=_json(dict(data)), id=part.id)
         elif _run_ended(name, data):

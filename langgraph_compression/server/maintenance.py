@@ -49,8 +49,9 @@ async def compress(client: LangGraphClient, thread_id: str) -> CompressionResult
         async for part in stream:
             if part.event == "error":
                 raise _run_error(thread_id, part.data)
-            if isinstance(part.data, Mapping) and part.data.get("type") == CAPABILITY:
-                last = dict(part.data)
+            data: Any = part.data
+            if isinstance(data, Mapping) and data.get("type") == CAPABILITY:
+                last = dict(data)
     except (ConflictError, APIStatusError, httpx.HTTPStatusError) as error:
         if error.response.status_code == 409:
             raise ThreadBusy(thread_id, await busy_reason(client, thread_id)) from None

@@ -62,7 +62,7 @@ def _counted(values: Mapping[str, Any], settings: CompressionSettings) -> dict[s
 
 
 async def _context(client: LangGraphClient, assistant: str) -> CompressionContext | None:
-    context = (await client.assistants.get(assistant)).get("context")
+    context: Any = (await client.assistants.get(assistant)).get("context")
     if not isinstance(context, Mapping):
         return None
     own = context.get("compression", context)

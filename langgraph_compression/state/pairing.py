@@ -29,7 +29,7 @@ def calls_of(message: BaseMessage) -> list[Call]:
     if not isinstance(message, AIMessage):
         return []
     found = [
-        Call(call["id"], str(call.get("name")), call.get("args"))
+        Call(str(call["id"]), str(call.get("name")), call.get("args"))
         for call in [*message.tool_calls, *message.invalid_tool_calls]
         if call.get("id")
     ]

@@ -12,7 +12,7 @@ _RATES = {
 }
 
 FEWEST_PER_CHARACTER = 1 / 64
-"""A token is never longer on average: no tokenizer has longer ones but for runs of one character."""
+"""Tokens are no longer than that on average; only runs of one character come near it."""
 
 
 def estimate_tokens(text: str, profile: Profile = "default") -> int:
