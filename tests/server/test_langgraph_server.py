@@ -23,8 +23,8 @@ pytestmark = pytest.mark.server
 MODELS = {"model": "openai:chat", "summary_model": "openai:summary"}
 LOW = {**MODELS, "summary_threshold": 1, "summary_keep_messages": 2}
 """A threshold of 1,024 tokens."""
-LONG = "The harbour report lists berth 7 and berth 9 with all their ferries. " * 30
-"""About 450 tokens."""
+LONG = "The harbour report lists berth 7 and berth 9 with all their ferries. " * 50
+"""About 700 tokens."""
 
 every_graph = pytest.mark.parametrize("graph", ["compression", "chatbot"])
 
