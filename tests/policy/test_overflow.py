@@ -48,7 +48,7 @@ def certain() -> Iterator[Any]:
             yield pytest.param(entry, id=entry["id"])
 
 
-@pytest.mark.parametrize("entry", certain())
+@pytest.mark.parametrize("entry", list(certain()))
 def test_errors_that_were_seen_are_classified(entry: dict[str, Any]) -> None:
     assert is_context_overflow(collected(entry)) is entry["is_overflow"]
 
