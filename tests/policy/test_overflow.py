@@ -286,7 +286,6 @@ def deep(levels: int = 3000) -> Any:
 @pytest.mark.parametrize(
     "error",
     [
-        HostileError(),
         looped(),
         KeyboardInterrupt(),
         ExceptionGroup("several", [ValueError(TOO_LONG)]),
@@ -302,6 +301,11 @@ def deep(levels: int = 3000) -> Any:
 def test_no_exception_object_makes_it_raise(error: BaseException) -> None:
     assert is_context_overflow(error) is False
     assert overflow_window(error) is None
+
+
+def test_an_error_that_cannot_be_read_makes_it_not_raise() -> None:
+    assert is_context_overflow(HostileError()) is False
+    assert overflow_window(HostileError()) is None
 
 
 ATTRIBUTE = st.recursive(
