@@ -28,8 +28,8 @@ def estimate_tokens(text: str, profile: Profile = "default") -> int:
     Raises:
         KeyError: There is no such profile.
 
-    >>> estimate_tokens("The quick brown fox jumps over the lazy dog.")
-    10
+    >>> estimate_tokens("Compress the context of long conversations.")
+    8
     >>> estimate_tokens("")
     0
     """
