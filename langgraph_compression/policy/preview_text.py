@@ -35,10 +35,10 @@ def preview_text(text: str, limit: int, count: Count) -> str:
     line 0
     line 1
     line 2
-    … 4,395 characters left out …
-    line 499
-    line 500
-    … 4,386 characters left out …
+    line 3
+    … 4,416 characters left out …
+    line 506
+    … 4,411 characters left out …
     line 997
     line 998
     line 999
