@@ -26,7 +26,9 @@ SMALLEST = 0.04
 MAY_LOWER = tuple(
     name
     for name in NAMES
-    if name.startswith(("space", "newline", "tab", "run", "lower", "upper", "two_", "letter"))
+    if name.startswith(
+        ("space", "newline", "tab", "run", "rule", "lower", "upper", "two_", "letter")
+    )
     or name.endswith(("_space", "_newline", "_quote", "_bracket", "_point"))
     or name in ("digit_2", "digit_3", "digit_6", "emoji_run", "han_run", "quote_lower")
 )

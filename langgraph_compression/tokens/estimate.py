@@ -29,7 +29,7 @@ def estimate_tokens(text: str, profile: Profile = "default") -> int:
         KeyError: There is no such profile.
 
     >>> estimate_tokens("Compress the context of long conversations.")
-    8
+    9
     >>> estimate_tokens("")
     0
     """

@@ -25,21 +25,25 @@ _KINDS = {
     "-": "-",
     "_": "_",
 }
-_CONTROL, _RUN = "c", "r"
+_CONTROL, _RULE, _RUN = "c", "r", "R"
+_RULERS = b"=-_*#.~/+%"
+"""Characters that rulers are drawn with: vocabularies have them in runs of 64, others by 2 to 8."""
 
 _TO_KIND = bytearray(_CONTROL * 256, "ascii")
 for _kind, _characters in _KINDS.items():
     for _character in _characters:
         _TO_KIND[ord(_character)] = ord(_kind)
 _TO_KIND[ord("\x7f")] = ord(_CONTROL)
-_TO_KIND[_RUN_MARK := 0x01] = ord(_RUN)
+_RULE_MARK, _RUN_MARK = b"\x01", b"\x02"
+_TO_KIND[_RULE_MARK[0]] = ord(_RULE)
+_TO_KIND[_RUN_MARK[0]] = ord(_RUN)
 TO_KIND = bytes(_TO_KIND)
 
 PATTERNS: Mapping[str, str] = {
     # characters
     "space": " ", "newline": "n", "tab": "t", "digit": "d", "upper": "U", "lower": "l",
     "point": ".", "bracket": "(", "quote": '"', "operator": "+", "dash": "-", "underscore": "_",
-    "control": "c", "run_tail": "r",
+    "control": "c", "rule_tail": "r", "run_tail": "R",
     # where words start, and how: most tokens begin at a change of kind
     "space_lower": " l", "space_upper": " U", "newline_lower": "nl", "newline_upper": "nU",
     "point_lower": ".l", "bracket_lower": "(l", "quote_lower": '"l', "operator_lower": "+l",
@@ -64,7 +68,8 @@ PATTERNS: Mapping[str, str] = {
     "space_64": " " * 64, "newline_2": "nn", "newline_4": "nnnn", "newline_16": "n" * 16,
     "newline_space": "n ", "newline_tab": "nt", "tab_2": "tt", "tab_4": "tttt", "tab_16": "t" * 16,
     # tails of runs of one character
-    "run_4": "rrrr", "run_16": "r" * 16, "run_64": "r" * 64,
+    "rule_4": "rrrr", "rule_16": "r" * 16, "rule_64": "r" * 64,
+    "run_4": "RRRR", "run_8": "R" * 8,
 }  # fmt: skip
 """Feature → pattern of kinds, how often it occurs (pieces that do not overlap)."""
 
@@ -118,10 +123,9 @@ def features(text: str) -> dict[str, int]:
     """The features of a text that are not zero, by name."""
     found: dict[str, int] = {}
     plain = text.encode("ascii", "ignore")
-    shortened = plain.replace(b"\x01", b"\x02")
+    shortened = plain.replace(_RULE_MARK, b"\0").replace(_RUN_MARK, b"\0")
     if _has_run(shortened):
-        # Four and more of one character: three stay, the tail becomes a kind of its own.
-        shortened = _RUN_OF_ONE.sub(lambda run: run[0][:3] + b"\x01" * (len(run[0]) - 3), shortened)
+        shortened = _RUN_OF_ONE.sub(_with_marked_tail, shortened)
     kinds = shortened.translate(TO_KIND)
     absent = {kind for kind in _ALL_KINDS if kind not in kinds}
     for name, pattern, of in _PATTERN_BYTES:
@@ -134,6 +138,12 @@ def features(text: str) -> dict[str, int]:
     if len(plain) < len(text):
         _beyond_ascii(text, found)
     return found
+
+
+def _with_marked_tail(run: re.Match[bytes]) -> bytes:
+    """Four and more of one character: three stay, the tail becomes a kind of its own."""
+    mark = _RULE_MARK if run[1] in _RULERS else _RUN_MARK
+    return run[0][:3] + mark * (len(run[0]) - 3)
 
 
 def _has_run(plain: bytes) -> bool:

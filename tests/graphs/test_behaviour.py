@@ -5,6 +5,7 @@ Oracle: the requests that the models got, the state, the files and the events.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ class Bench:
             **options,
         )
 
-    def put(self, messages: list[AnyMessage], **values: Any) -> None:
+    def put(self, messages: Sequence[AnyMessage | RemoveMessage], **values: Any) -> None:
         self.graph.update_state(CONFIG, {"messages": messages, **values}, as_node="model")
 
     @property

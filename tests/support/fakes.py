@@ -43,7 +43,7 @@ class FakeModel(BaseChatModel):
     requests: Any = None
 
     def __init__(self, *script: Reply, **fields: Any) -> None:
-        super().__init__(script=list(script), requests=[], **fields)
+        super().__init__(**{"script": list(script), "requests": [], **fields})
 
     @property
     def _llm_type(self) -> str:
@@ -52,11 +52,11 @@ class FakeModel(BaseChatModel):
     def bind_tools(self, tools: Any, **kwargs: Any) -> Runnable[Any, AIMessage]:
         return self.bind(tools=list(tools), **kwargs)
 
-    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:  # noqa: A002
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         self._record(input, config, kwargs)
         return super().invoke(input, config, **kwargs)
 
-    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:  # noqa: A002
+    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         self._record(input, config, kwargs)
         return await super().ainvoke(input, config, **kwargs)
 

@@ -38,6 +38,13 @@ def test_error_over_kinds_of_text(profile: Profile) -> None:
     assert errors[int(len(errors) * 0.95)] < 0.30
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_runs_of_one_character_within_a_factor_of_three(profile: Profile) -> None:
+    repeats = json.loads((Path(__file__).parent / "data" / "repeats.json").read_text("utf-8"))
+    for x in repeats:
+        assert 1 / 3 < estimate_tokens(x["text"], profile) / truth(x["tokens"], profile) < 3
+
+
 @given(ANY_TEXT, st.sampled_from(PROFILES))
 def test_any_text_has_a_count(text: str, profile: Profile) -> None:
     tokens = estimate_tokens(text, profile)
