@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -295,8 +296,7 @@ def view_utf8_encodable(seen: Observed, given: Given) -> bool:
 
 @of_view
 def no_consecutive_system(seen: Observed, given: Given) -> bool:
-    kinds = [message.type for message in seen.view]
-    return ("system", "system") not in zip(kinds, kinds[1:], strict=False)
+    return ("system", "system") not in pairwise(message.type for message in seen.view)
 
 
 @of_view

@@ -156,8 +156,9 @@ def test_structured_preview(asynchronous: bool) -> None:
         ],
     }  # fmt: skip
     bench = Bench()
-    bench.put([HumanMessage("Look", id="h"), *called(1, json.dumps(found), "query_kb", query="rules"),
-               AIMessage("Seen", id="a"), HumanMessage("Go on", id="i")])  # fmt: skip
+    asked = called(1, json.dumps(found), "query_kb", query="rules")
+    bench.put([HumanMessage("Look", id="h"), *asked, AIMessage("Seen", id="a"),
+               HumanMessage("Go on", id="i")])  # fmt: skip
 
     drive(bench.graph, {"messages": []}, CONFIG, asynchronous=asynchronous)
 
@@ -419,8 +420,8 @@ def test_usage_of_some_providers_is_left_out(provider: str) -> None:
 def test_context_overrides_field_by_field(asynchronous: bool) -> None:
     bench = Bench(CompressionSettings(summary_threshold=100, summary_keep_messages=2))
     bench.put([*turns(12), HumanMessage("Last", id="last")])
-    drive(bench.graph, {"messages": []}, CONFIG, context={"summary_threshold": 2, "system_prompt": "P"},
-          asynchronous=asynchronous)  # fmt: skip
+    context = {"summary_threshold": 2, "system_prompt": "P"}
+    drive(bench.graph, {"messages": []}, CONFIG, context=context, asynchronous=asynchronous)
     assert [m.id for m in bench.view[2:]] == ["a11", "last"]
     assert bench.view[0].content == "P"
 

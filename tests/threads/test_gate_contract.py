@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,10 @@ def busy_reason(gate: Gate, thread_id: str = "t") -> Reason | None:
     try:
         with gate.maintenance(thread_id):
             return None
-    except ThreadBusy as busy:
-        assert busy.thread_id == thread_id
-        return busy.reason
+    except ThreadBusy as refused:
+        busy = refused
+    assert busy.thread_id == thread_id
+    return busy.reason
 
 
 def turn(gate: Gate, note: Callable[[], object] = lambda: None) -> None:
@@ -165,7 +167,7 @@ def test_turns_keep_their_order(gate: Gate, pool: ThreadPoolExecutor) -> None:
     with gate.turn("t"):
         waiting = []
         for number in range(8):
-            waiting.append(pool.submit(turn, gate, lambda number=number: log.append(number)))
+            waiting.append(pool.submit(turn, gate, partial(log.append, number)))
             time.sleep(0.05)
     for task in waiting:
         task.result(SECONDS)
@@ -178,7 +180,7 @@ def test_async_turns_keep_the_order_in_which_their_tasks_start(gate: Gate) -> No
     async def main() -> None:
         async with gate.turn("t"):
             waiting = [
-                asyncio.create_task(aturn(gate, lambda number=number: log.append(number)))
+                asyncio.create_task(aturn(gate, partial(log.append, number)))
                 for number in range(20)
             ]
             await asyncio.sleep(0.3)
@@ -305,8 +307,7 @@ def test_cancellation_in_the_queue_leaves_it(gate: Gate) -> None:
     async def main() -> None:
         async with gate.turn("t"):
             waiting = [
-                asyncio.create_task(aturn(gate, lambda number=number: log.append(number)))
-                for number in range(4)
+                asyncio.create_task(aturn(gate, partial(log.append, number))) for number in range(4)
             ]
             await asyncio.sleep(0.1)
             for cancelled in (waiting[0], waiting[2]):
