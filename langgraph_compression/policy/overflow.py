@@ -131,7 +131,7 @@ _LIMIT_BEFORE = re.compile(
 _LIMIT_AFTER = re.compile(
     r"[ -]*(tokens?[ -]*)?(is |are )?(max|limit|context|window|allowed)", re.IGNORECASE
 )
-_OTHER_UNIT = re.compile(r"\bbytes|characters|字符|字节", re.IGNORECASE)
+_OTHER_UNIT = re.compile(r"\bbytes|characters|string|array|字符|字节", re.IGNORECASE)
 _OTHER_AFTER = re.compile(
     r" *((tokens? )?(were |was )?(requested|given|sent)|output|completion|bytes|characters|字)",
     re.IGNORECASE,

@@ -33,6 +33,9 @@ _QUOTED = re.compile(
 )
 
 
+_HAN = re.compile("[\u4e00-\u9fff]")  # two of them make a word
+
+
 @dataclass(frozen=True)
 class ErrorReport:
     """One exception, read."""
@@ -66,7 +69,9 @@ def _read(error: BaseException) -> ErrorReport:
     response = _attribute(error, "response")
     sources: list[object] = [_attributes(error, (*_STATUS_NAMES, *_CODE_NAMES, *_TEXT_NAMES))]
     sources += [_attribute(error, name) for name in ("body", "details", "errors", "error")]
-    sources += [part for part in error.args[:_ITEMS] if isinstance(part, Mapping)]
+    args = _attribute(error, "args")
+    if isinstance(args, tuple):
+        sources += [part for part in args[:_ITEMS] if isinstance(part, Mapping)]
     if isinstance(response, Mapping):
         sources.append(response)
     else:
@@ -113,7 +118,8 @@ def without_quotes(text: str) -> str:
         label, quoted = match["label"] or "", match["quoted"]
         if label or match.start() == 0:
             return f"{label}{quoted[0]}{without_quotes(quoted[1:-1])}{quoted[-1]}"
-        return quoted if len(quoted.split()) < 3 else ""
+        short = len(quoted.split()) < 3 and len(_HAN.findall(quoted)) < 6
+        return quoted if short else ""
 
     return _QUOTED.sub(keep, text)
 

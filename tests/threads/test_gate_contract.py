@@ -362,6 +362,8 @@ async def hold_for_ever(gate: Gate) -> None:
         await asyncio.sleep(3600)
 
 
+# A connection that is forgotten says so on its way out.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_forgotten_coroutine_releases(gate: Gate) -> None:
     """Its event loop is closed without cancelling it."""
     loop = asyncio.new_event_loop()
