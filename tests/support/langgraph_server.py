@@ -32,12 +32,15 @@ class LangGraphServer:
 
 
 @contextmanager
-def running_server(folder: Path, openai_url: str) -> Iterator[LangGraphServer]:
-    """Start the server on the graphs of the repository's langgraph.json, and stop it.
+def running_server(
+    folder: Path, openai_url: str = "", config: Path = CONFIG
+) -> Iterator[LangGraphServer]:
+    """Start the server and stop it.
 
     Args:
         folder: For its log, its own state and the files of the conversations.
         openai_url: Where models named `openai:…` answer.
+        config: Its langgraph.json; default: the one of the repository.
 
     Raises:
         RuntimeError: It ended or did not answer in time; the text has the end of its log.
@@ -46,7 +49,7 @@ def running_server(folder: Path, openai_url: str) -> Iterator[LangGraphServer]:
     server = LangGraphServer(f"http://127.0.0.1:{port}", folder / "home", folder / "server.log")
     program = Path(sys.executable).parent / "langgraph"
     command = [str(program), "dev", "--no-browser", "--no-reload"]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--config", str(CONFIG)]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--config", str(config)]
     environment = os.environ | {
         "LANGGRAPH_NO_VERSION_CHECK": "true",
         "LANGSMITH_TRACING": "false",
@@ -54,6 +57,8 @@ def running_server(folder: Path, openai_url: str) -> Iterator[LangGraphServer]:
         "OPENAI_API_KEY": "none",
         "OPENAI_BASE_URL": openai_url,
         "NO_COLOR": "1",
+        "PYTHONPATH": str(CONFIG.parent),
+        "STEER_FOLDER": str(folder),
     }
     with server.log.open("wb") as log:
         process = subprocess.Popen(
