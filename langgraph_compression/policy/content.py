@@ -109,7 +109,7 @@ def _block_texts(
         for key in _NESTED_KEYS:
             if block.get(key) is not None:
                 yield from _texts(block[key], without, depth + 1)
-    elif kind == "json" and "json" in block:
+    elif kind in ("json", None) and "json" in block:
         yield _json(block["json"])
     else:
         yield without_base64(_json(block))

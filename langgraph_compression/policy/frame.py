@@ -9,7 +9,7 @@ FOLDER = "outputs/large_tool_results/"
 MAX_NAME = 64
 """Characters of a tool name in a path and in a frame."""
 
-MAX_RECOGNISED = 20_000
+MAX_RECOGNISED = 8_000
 """Characters up to which a framed text is taken for a preview whatever the limit is.
 
 Anyone can write a frame: what one may hold in the context by doing so is bounded by this."""

@@ -18,11 +18,11 @@ _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _PLAIN = re.compile(r"[-+.\w]++")
 _NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 _FENCE = re.compile(r"```[\w-]*[ \t]*\r?\n")
-_PATH = re.compile(r"(?:[A-Za-z]:)?[\\/]\S|~[\\/]|\.{1,2}[\\/]|file:", re.IGNORECASE)
-_SEGMENTS = re.compile(r"[^\s/\\:]+(?:/[^\s/\\:]+){2,}|[^\s/]+\\\S+")
 
 SHORT = 100
 """Characters up to which a number or a string counts as short."""
+UNWRITABLE = object()
+"""Stands for NaN, Infinity and numbers that are not short."""
 REMARK = 2000
 """Characters of other text that may stand around JSON."""
 
@@ -113,7 +113,9 @@ def members(text: str, span: Span) -> Iterator[tuple[str, Span]]:
     at = _open(text, span[0], "{")
     while text[at] != "}":
         end = value_end(text, at)
-        key = load(text, (at, end))
+        key: Any = text[at + 1 : end - 1]
+        if text[at] != '"' or "\\" in key:
+            key = load(text, (at, end))
         colon = _space(text, end)
         if not isinstance(key, str) or text[colon : colon + 1] != ":":
             raise NotJsonError
@@ -124,7 +126,7 @@ def members(text: str, span: Span) -> Iterator[tuple[str, Span]]:
 
 
 def load(text: str, span: Span) -> Any:
-    """The value at `span`. Numbers that cannot be written back, as NaN, become None.
+    """The value at `span`. Numbers that cannot be written back, as NaN, become UNWRITABLE.
 
     Raises:
         NotJsonError: It is not valid, or nested too deeply.
@@ -135,66 +137,20 @@ def load(text: str, span: Span) -> Any:
             strict=False,
             parse_int=_integer,
             parse_float=_decimal,
-            parse_constant=lambda name: None,
+            parse_constant=lambda name: UNWRITABLE,
         )
     except (ValueError, RecursionError) as error:
         raise NotJsonError from error
 
 
-def short_scalars(text: str) -> list[tuple[str, Any]]:
-    """The short fields of a JSON object's top level: numbers, booleans, null, short strings.
-
-    Strings that are paths are left out. Anything that is not one JSON object has none.
-
-    >>> short_scalars('{"log": ["x"], "status": "partial", "total": 911, "at": "/srv/x"}')
-    [('status', 'partial'), ('total', 911)]
-    """
-    try:
-        spans = values(text)
-        if len(spans) != 1 or text[spans[0][0]] != "{":
-            return []
-        found = dict(members(text, spans[0]))
-        return [
-            (key, value)
-            for key, span in found.items()
-            if is_short(span) and len(key) <= SHORT and is_scalar(value := load(text, span))
-        ]
-    except NotJsonError:
-        return []
+def _integer(digits: str) -> object:
+    # Python refuses to convert numbers of thousands of digits.
+    return int(digits) if len(digits) <= SHORT else UNWRITABLE
 
 
-def is_short(span: Span) -> bool:
-    """Whether a value may be a short scalar, before it is read (escapes are longer)."""
-    return span[1] - span[0] <= 6 * SHORT + 2
-
-
-def is_scalar(value: object) -> bool:
-    """Whether a value is a short number, boolean, null, or string that is no path."""
-    if isinstance(value, str):
-        return len(value) <= SHORT and not is_path(value)
-    return value is None or isinstance(value, int | float)
-
-
-def is_path(value: str) -> bool:
-    r"""Whether a string looks like a path of a file system.
-
-    >>> [is_path(s) for s in ("/srv/kb", "C:\\data", "kb/2024/a.pdf", "1/20", "2024/05/01", "ok")]
-    [True, True, True, False, False, False]
-    """
-    value = value.strip()
-    if _PATH.match(value):
-        return True
-    found = _SEGMENTS.fullmatch(value)
-    return found is not None and not value.replace("/", "").isdigit()
-
-
-def _integer(digits: str) -> int | None:
-    return int(digits) if len(digits) <= SHORT else None
-
-
-def _decimal(digits: str) -> float | None:
+def _decimal(digits: str) -> object:
     value = float(digits)
-    return value if math.isfinite(value) and len(digits) <= SHORT else None
+    return value if math.isfinite(value) and len(digits) <= SHORT else UNWRITABLE
 
 
 def _space(text: str, at: int) -> int:

@@ -1,12 +1,11 @@
 """The preview of search results: a JSON object with as many records as fit."""
 
-import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from langgraph_compression.policy.preview_text import longest_candidate
+from langgraph_compression.policy.preview_text import TRIES, fitting_fields, longest_candidate
 from langgraph_compression.policy.record_list import RecordList, read_records
+from langgraph_compression.policy.short_values import dumps
 from langgraph_compression.policy.visible_text import visible, whole_character, without_base64
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import ResultKind
@@ -15,12 +14,8 @@ BODY = 160
 """Characters of each body before bodies get longer at the cost of further records."""
 MAX_QUERY = 200
 """Characters of the query."""
-TRIES = 16
-"""Records that do not fit until no further one is tried."""
 
 _OURS = ("kind", "query", "kb_id", "result_count", "omitted_results", "results")
-# Valid in JSON, but not to be shown: halves of pairs, controls, and what ends a code fence.
-_ESCAPED = re.compile("[`\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class _Record(NamedTuple):
@@ -34,7 +29,7 @@ class _Record(NamedTuple):
         return self._replace(body=kept)
 
     def text(self) -> str:
-        return _dumps(self.fields | {"content_preview": self.body} if self.body else self.fields)
+        return dumps(self.fields | {"content_preview": self.body} if self.body else self.fields)
 
 
 def preview_records(
@@ -72,14 +67,16 @@ def preview_records(
         _Record(fields, visible(without_base64(body))).cut(longest)
         for fields, body in found.records
     ]
-    for heading in _headings(kind, found, query):
+    for heading in _headings(kind, found, query, limit, count):
         page = _Page(heading, found.total, limit, count)
         if page.fits([]):
             return page.text(page.filled(records, longest))
     return None
 
 
-def _headings(kind: ResultKind, found: RecordList, query: str | None) -> Iterator[dict[str, Any]]:
+def _headings(
+    kind: ResultKind, found: RecordList, query: str | None, limit: int, count: Count
+) -> Iterator[dict[str, Any]]:
     """The fields before the records, from all of them to what must be there."""
     first: dict[str, Any] = {"kind": kind}
     asked = found.query if found.query is not None else query
@@ -89,7 +86,7 @@ def _headings(kind: ResultKind, found: RecordList, query: str | None) -> Iterato
     if found.scalars.get("kb_id") is not None:
         first["kb_id"] = found.scalars["kb_id"]
     rest = {key: value for key, value in found.scalars.items() if key not in _OURS}
-    yield first | rest
+    yield first | fitting_fields(rest, limit // 2, count)
     yield first
     yield {"kind": kind}
 
@@ -106,7 +103,7 @@ class _Page:
     def text(self, records: list[_Record]) -> str:
         counts = {"result_count": self.total, "omitted_results": self.total - len(records)}
         known = {key: value for key, value in self.heading.items() if key in _OURS}
-        start = _dumps(known | counts | self.heading)[:-1]
+        start = dumps(known | counts | self.heading)[:-1]
         lines = ",\n".join(record.text() for record in records)
         lines = f"\n{lines}\n" if lines else ""
         return f'```json\n{start}, "results": [{lines}]}}\n```'
@@ -168,8 +165,3 @@ def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
         else:
             high = middle
     return low
-
-
-def _dumps(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

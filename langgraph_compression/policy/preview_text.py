@@ -1,11 +1,30 @@
 """The preview of a long text: its head, middle and tail."""
 
-import json
+from collections.abc import Mapping
+from typing import Any
 
-from langgraph_compression.policy.json_text import short_scalars
+from langgraph_compression.policy.short_values import dumps, short_scalars
 from langgraph_compression.policy.visible_text import visible, whole_character, without_base64
 from langgraph_compression.state.counting import Count
 
+TELLING = frozenset(
+    {
+        "status",
+        "state",
+        "ok",
+        "success",
+        "error",
+        "message",
+        "code",
+        "total",
+        "count",
+        "took",
+        "page",
+    }
+)
+"""Fields of a result that matter most beside its body."""
+TRIES = 16
+"""What does not fit until nothing further is tried."""
 HEAD, MIDDLE = 0.4, 0.2
 """Shares of the preview; the tail has the rest."""
 
@@ -55,15 +74,25 @@ def preview_text(text: str, limit: int, count: Count) -> str:
 
 
 def _scalars_line(text: str, limit: int, count: Count) -> str:
-    """A line with the short fields of a JSON object, as many as fit into half of the limit."""
-    kept: dict[str, object] = {}
-    line = ""
-    for key, value in short_scalars(text):
-        longer = visible(json.dumps(kept | {key: value}, ensure_ascii=False)) + "\n"
-        if count(longer) <= limit // 2:
-            kept[key] = value
-            line = longer
-    return line
+    kept = fitting_fields(dict(short_scalars(text)), limit // 2, count)
+    return dumps(kept) + "\n" if kept else ""
+
+
+def fitting_fields(fields: Mapping[str, Any], limit: int, count: Count) -> dict[str, Any]:
+    """As many fields, in their order, as fit into the limit as JSON; the telling ones first.
+
+    >>> fitting_fields({"a": 1, "b": 2, "status": "ok"}, 25, len)
+    {'a': 1, 'status': 'ok'}
+    """
+    kept: list[str] = []
+    misses = 0
+    for key in sorted(fields, key=lambda key: key.lower() not in TELLING):
+        tried = {name: fields[name] for name in (*kept, key)}
+        if count(dumps(tried) + "\n") <= limit:
+            kept.append(key)
+        elif (misses := misses + 1) == TRIES:
+            break
+    return {key: value for key, value in fields.items() if key in kept}
 
 
 def _fitting(body: str, limit: int, count: Count) -> str:

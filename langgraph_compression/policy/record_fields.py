@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from langgraph_compression.policy.short_values import is_path
+
 IDENTIFIERS = """
     id uid uuid kb_id knowledge_base_id kb file_id doc_id document_id dataset_id collection_id
     source_id parent_id segment_id passage_id node_id point_id record_id chunk_id chunk_index
@@ -28,6 +30,8 @@ BODIES = """
     markdown summary abstract description excerpt highlight answer
 """
 """In order of preference: the first that has text is the body."""
+FILES = "file_name filename doc_name document_name kb_name dataset_name name origin heading"
+"""Fields that are left out if they hold a path."""
 CONTAINERS = "metadata meta document doc payload source entity node fields file chunk"
 """Objects inside a record whose known fields are shown under the same names."""
 LISTS = """
@@ -51,6 +55,8 @@ def _names(text: str) -> dict[str, int]:
 
 
 _SHOWN = frozenset(_names(" ".join([IDENTIFIERS, SOURCES, LINKS, SITES, TIMES, SCORES])))
+_FILES = frozenset(_names(FILES))
+_LINKS = frozenset(_names(LINKS))
 _BODIES = _names(BODIES)
 _CONTAINERS = _names(CONTAINERS)
 LIST_NAMES = _names(LISTS)
@@ -80,7 +86,7 @@ def record_of(raw: Any) -> tuple[dict[str, Any], str]:
             body = body or inner_body
             if inner:
                 fields[name] = inner
-        elif plain(name) in _SHOWN and _is_shown(value):
+        elif plain(name) in _SHOWN and _is_shown(plain(name), value):
             fields[name] = value
     return fields, body
 
@@ -100,7 +106,9 @@ def _body(raw: dict[str, Any]) -> tuple[str | None, str]:
     return name, text
 
 
-def _is_shown(value: object) -> bool:
+def _is_shown(name: str, value: object) -> bool:
     if isinstance(value, str):
-        return 0 < len(value) <= MAX_VALUE and not value.startswith("data:")
+        if name in _LINKS and value.startswith(("data:", "file:")):
+            return False
+        return 0 < len(value) <= MAX_VALUE and not (name in _FILES and is_path(value))
     return isinstance(value, int | float)

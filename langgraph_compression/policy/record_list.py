@@ -6,13 +6,12 @@ from langgraph_compression.policy.json_text import (
     NotJsonError,
     Span,
     elements,
-    is_scalar,
-    is_short,
     load,
     members,
     values,
 )
 from langgraph_compression.policy.record_fields import LIST_NAMES, plain, record_of
+from langgraph_compression.policy.short_values import is_scalar, is_short
 
 
 class RecordList(NamedTuple):

@@ -1,8 +1,6 @@
 """Large results and texts that are saved to a file and replaced by a preview."""
 
-import hashlib
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +10,10 @@ from langgraph_compression.policy.content import result_text
 from langgraph_compression.policy.frame import MAX_RECOGNISED, Stored, framed, is_frame
 from langgraph_compression.policy.media import media_blocks, media_kind
 from langgraph_compression.policy.preview_records import preview_records
-from langgraph_compression.policy.preview_text import longest_candidate, preview_text
+from langgraph_compression.policy.preview_text import preview_text
+from langgraph_compression.policy.stored_text import Content, Redact, is_text, sha256, to_store
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import ResultKind
-
-Redact = Callable[[str], str]
-Content = str | list[Any]
-
-_SLICE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -122,7 +116,7 @@ def save_text(
         None if the message stays, as with `save_result`.
     """
     content: Content = message.content
-    places = [] if isinstance(content, str) else [n for n, b in enumerate(content) if _is_text(b)]
+    places = [] if isinstance(content, str) else [n for n, b in enumerate(content) if is_text(b)]
     blocks: Content = content if isinstance(content, str) else [content[n] for n in places]
     original = result_text(blocks)
     if not original or is_saved_result(blocks):
@@ -130,8 +124,8 @@ def save_text(
     tokens = count(original)
     if tokens <= limit:
         return None
-    shown, text = _stored(blocks, original, redact)
-    stored = Stored(None, _sha256(text), tokens)
+    shown, text = to_store(blocks, original, redact)
+    stored = Stored(None, sha256(text), tokens)
     frame = _framed(stored, preview_text(shown, limit, count), count)
     if count(frame) >= tokens:
         return None
@@ -172,18 +166,18 @@ def _replaced(
 ) -> tuple[Content, str, str] | None:
     """New content, path and text to store, or None."""
     original = result_text(content)
-    if not original or is_saved_result(content, max(MAX_RECOGNISED, longest_candidate(limit))):
+    if not original or is_saved_result(content, MAX_RECOGNISED + 8 * limit):
         return None
     tokens = count(original)
     if tokens <= limit:
         return None
-    shown, text = _stored(content, original, redact)
+    shown, text = to_store(content, original, redact)
     preview = None
     if limit > 0 and tool in kinds:
         preview = preview_records(shown, kinds[tool], limit, count, query)
     if preview is None:
         preview = preview_text(shown, limit, count)
-    stored = Stored(tool, _sha256(text), tokens)
+    stored = Stored(tool, sha256(text), tokens)
     frame = _framed(stored, preview, count)
     if count(frame) >= tokens:
         return None
@@ -196,71 +190,9 @@ def _framed(stored: Stored, preview: str, count: Count) -> str:
     return framed(stored, preview, max(0, left_out))
 
 
-def _stored(content: Content, original: str, redact: Redact | None) -> tuple[str, str]:
-    """The text to preview and the text to store.
-
-    One text is stored as it is, several blocks as JSON; media that stay beside a single text
-    are not stored with it.
-    """
-    single = isinstance(content, str) or (
-        sum(1 for block in content if _is_text(block)) == 1
-        and all(_is_text(b) or (isinstance(b, dict) and media_kind(b)) for b in content)
-    )
-    if single:
-        shown = redact(original) if redact else original
-        return shown, _encodable(shown)
-    blocks = _redacted(content, redact) if redact else content
-    try:
-        text = json.dumps(blocks, ensure_ascii=False, default=str, indent=1)
-    except (ValueError, TypeError, RecursionError):
-        text = result_text(blocks)
-    return result_text(blocks), _encodable(text)
-
-
-def _redacted(value: Any, redact: Redact) -> Any:
-    """Blocks with every string redacted but the payloads of media. Not recursive: any depth."""
-    root = [value]
-    todo: list[Any] = [root]
-    while todo:
-        node = todo.pop()
-        for key, item in list(node.items() if isinstance(node, dict) else enumerate(node)):
-            if isinstance(item, str):
-                node[key] = item if key == "type" else redact(item)
-            elif isinstance(item, list) or (isinstance(item, dict) and not media_kind(item)):
-                node[key] = item.copy()
-                todo.append(node[key])
-    return root[0]
-
-
-def _is_text(block: Any) -> bool:
-    if isinstance(block, dict):
-        return block.get("type") in ("text", "input_text", "output_text") and isinstance(
-            block.get("text"), str
-        )
-    return isinstance(block, str)
-
-
 def _with_text(block: Any, text: str) -> Any:
     if isinstance(block, str):
         return text
     # Annotations and citations point into the text that is gone.
     kept = {key: value for key, value in block.items() if key not in ("annotations", "citations")}
     return kept | {"text": text}
-
-
-def _encodable(text: str) -> str:
-    """The text itself, or with halves of surrogate pairs escaped, which UTF-8 cannot hold."""
-    try:
-        for start in range(0, len(text), _SLICE):
-            text[start : start + _SLICE].encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace").decode()
-    return text
-
-
-def _sha256(text: str) -> str:
-    """Of the UTF-8 bytes; in slices, so that no second copy of a large text is held."""
-    digest = hashlib.sha256()
-    for start in range(0, len(text), _SLICE):
-        digest.update(text[start : start + _SLICE].encode())
-    return digest.hexdigest()

@@ -1,0 +1,77 @@
+"""What of a content value is written to a file, and its hash."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+from langgraph_compression.policy.content import result_text
+from langgraph_compression.policy.media import media_kind
+
+Redact = Callable[[str], str]
+Content = str | list[Any]
+
+_SLICE = 1 << 20
+
+
+def to_store(content: Content, original: str, redact: Redact | None) -> tuple[str, str]:
+    """The text to preview and the text to store.
+
+    One text is stored as it is, several blocks as JSON; media that stay beside a single text
+    are not stored with it.
+    """
+    single = isinstance(content, str) or (
+        sum(1 for block in content if is_text(block)) == 1
+        and all(is_text(b) or (isinstance(b, dict) and media_kind(b)) for b in content)
+    )
+    if single:
+        shown = redact(original) if redact else original
+        return shown, encodable(shown)
+    blocks = _redacted(content, redact) if redact else content
+    try:
+        text = json.dumps(blocks, ensure_ascii=False, default=str, indent=1)
+    except (ValueError, TypeError, RecursionError):
+        text = result_text(blocks)
+    return result_text(blocks), encodable(text)
+
+
+def _redacted(value: Any, redact: Redact) -> Any:
+    """Blocks with every string redacted but the payloads of media. Not recursive: any depth."""
+    root = [value]
+    todo: list[Any] = [root]
+    while todo:
+        node = todo.pop()
+        for key, item in list(node.items() if isinstance(node, dict) else enumerate(node)):
+            if isinstance(item, str):
+                node[key] = item if key == "type" else redact(item)
+            elif isinstance(item, list) or (isinstance(item, dict) and not media_kind(item)):
+                node[key] = item.copy()
+                todo.append(node[key])
+    return root[0]
+
+
+def is_text(block: Any) -> bool:
+    """Whether a content block is plain text."""
+    if isinstance(block, dict):
+        return block.get("type") in ("text", "input_text", "output_text") and isinstance(
+            block.get("text"), str
+        )
+    return isinstance(block, str)
+
+
+def encodable(text: str) -> str:
+    """The text itself, or with halves of surrogate pairs escaped, which UTF-8 cannot hold."""
+    try:
+        for start in range(0, len(text), _SLICE):
+            text[start : start + _SLICE].encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
+
+
+def sha256(text: str) -> str:
+    """Of the UTF-8 bytes; in slices, so that no second copy of a large text is held."""
+    digest = hashlib.sha256()
+    for start in range(0, len(text), _SLICE):
+        digest.update(text[start : start + _SLICE].encode())
+    return digest.hexdigest()
