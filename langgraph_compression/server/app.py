@@ -3,11 +3,10 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Header, Query, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -17,6 +16,7 @@ from langgraph_compression.server.caller import caller_of
 from langgraph_compression.server.errors import Incapable, NoSuchThread
 from langgraph_compression.server.follow import follow
 from langgraph_compression.server.maintenance import compress, thread_of
+from langgraph_compression.server.panel import Panel
 from langgraph_compression.server.state import Status, status_of
 from langgraph_compression.threads.gate import ThreadBusy
 from langgraph_compression.workdir.scope import workdir_for
@@ -24,8 +24,6 @@ from langgraph_compression.workdir.workdir import Workdir
 
 SLICE = 20_000
 """Characters of an archived file per answer."""
-
-PANEL = Path(__file__).with_name("panel.html")
 
 
 class Compressed(BaseModel):
@@ -81,6 +79,7 @@ def create_app(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = N
         workdir: Where the graphs keep their files, as given to them.
     """
     app = FastAPI(title="langgraph-compression", docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(Panel)
     _add_routes(app, workdir)
     for kind, (code, name) in {
         ThreadBusy: (409, "thread_busy"),
@@ -157,24 +156,15 @@ def _add_routes(
         if not path.startswith("outputs/"):
             raise WorkdirError(f"no archived file {path!r}: archived files are under outputs/")
         files = await _opened(request, thread_id)
-        text, end = await asyncio.to_thread(_part, files, path, offset, limit)
+        text, end = await asyncio.to_thread(files.read_slice, path, offset, limit)
         following = None if end else offset + len(text)
         return FileSlice(path=path, offset=offset, text=text, next_offset=following)
-
-    @app.get("/compression/", response_class=HTMLResponse, include_in_schema=False)
-    async def panel() -> HTMLResponse:
-        return HTMLResponse(await asyncio.to_thread(PANEL.read_text, "utf-8"))
 
     async def _opened(request: Request, thread_id: uuid.UUID) -> Workdir:
         async with caller_of(request) as client:
             await thread_of(client, str(thread_id))
         config: RunnableConfig = {"configurable": {"thread_id": str(thread_id)}}
         return await asyncio.to_thread(workdir_for, workdir, config)
-
-
-def _part(files: Workdir, path: str, offset: int, limit: int) -> tuple[str, bool]:
-    text = files.read_text(path)
-    return text[offset : offset + limit], offset + limit >= len(text)
 
 
 app = create_app()

@@ -1,7 +1,7 @@
 """The server's own API, called from inside a route with the rights of the route's caller.
 
 The in-process client of the SDK bypasses authentication; this one sends the caller's
-credentials with every call, so that a user reaches no thread that is not his.
+headers with every call, so that a user reaches no thread that is not his.
 """
 
 from collections.abc import AsyncIterator
@@ -12,14 +12,17 @@ from fastapi import Request
 from langgraph_sdk._shared.utilities import get_asgi_transport
 from langgraph_sdk.client import LangGraphClient
 
-CREDENTIALS = ("authorization", "cookie", "x-api-key", "x-auth-scheme", "x-tenant-id")
-"""Headers that may carry who the caller is."""
+OF_THE_REQUEST = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
+    | {"expect", "last-event-id", "range", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+"""Headers that describe one request; any other may say who the caller is."""
 
 
 @asynccontextmanager
 async def caller_of(request: Request) -> AsyncIterator[LangGraphClient]:
     """A client for the server that this request reached, with the request's credentials."""
-    headers = {name: request.headers[name] for name in CREDENTIALS if name in request.headers}
+    headers = [pair for pair in request.headers.items() if pair[0] not in OF_THE_REQUEST]
     transport = get_asgi_transport()(app=request.app, root_path=request.scope.get("root_path", ""))
     async with httpx.AsyncClient(
         base_url="http://langgraph", transport=transport, headers=headers, timeout=None

@@ -107,12 +107,12 @@ async def _compress_mode(client: LangGraphClient, assistant: str) -> dict[str, A
 
 
 async def busy_reason(client: LangGraphClient, thread_id: str) -> Reason:
-    """Why a run was refused: the thread waits, runs, or has requests in its queue."""
+    """Why a run was refused: the thread waits, has requests in its queue, or runs."""
     thread = await client.threads.get(thread_id)
     if thread["status"] == "interrupted":
         return "waiting"
-    running = await client.runs.list(thread_id, limit=1, status="running")
-    return "running" if running else "queued"
+    queued = await client.runs.list(thread_id, limit=1, status="pending")
+    return "queued" if queued else "running"
 
 
 def _run_error(thread_id: str, data: Any) -> Exception:

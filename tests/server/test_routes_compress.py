@@ -1,0 +1,221 @@
+"""POST /compression/threads/{id}/compress: what it does, and when it refuses.
+
+The oracles are the answers of the protocol, the state and the files.
+"""
+
+import concurrent.futures
+import json
+import uuid
+from typing import Any
+
+import pytest
+
+from langgraph_compression.workdir.scope import HOME_VARIABLE, workdir_for
+from langgraph_compression.workdir.workdir import Workdir
+from tests.support.served.client import LONG, Thread, User
+from tests.support.served.graphs import SUMMARY
+
+pytestmark = pytest.mark.server
+
+COMPRESS: dict[str, Any] = {"context": {"mode": "compress"}, "multitask_strategy": "reject"}
+
+
+def workdir_of(thread: Thread, monkeypatch: pytest.MonkeyPatch) -> Workdir:
+    """Where the server keeps the files of a thread."""
+    monkeypatch.setenv(HOME_VARIABLE, str(thread.user.server.home))
+    return workdir_for(None, {"configurable": {"thread_id": thread.id}})
+
+
+def test_completed(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = ada.thread()
+    before = thread.texts
+
+    done = thread.compress()
+
+    assert (done["status"], done["reason"]) == ("completed", None)
+    assert done["before_tokens"] > 2000 > done["after_tokens"] > 0
+    assert done["compressed_messages"] == 4
+    assert thread.texts == before  # no message is added or changed
+    event = thread.values["_summarization_event"]
+    assert (event["cutoff_index"], event["file_path"]) == (4, done["file_path"])
+    assert SUMMARY in event["summary_message"]["content"]
+    history = workdir_of(thread, monkeypatch).read_text(done["file_path"])
+    lines = [json.loads(line) for line in history.splitlines()]
+    assert [line["data"]["content"] for line in lines] == before[:4]
+    assert thread.status["tokens"] == done["after_tokens"]
+
+
+def test_the_next_request_sees_the_summary(ada: User) -> None:
+    thread = ada.thread()
+    thread.compress()
+    event = thread.values["_summarization_event"]
+    thread.run("And berth 9?")
+    assert thread.texts[-1] == "Answer to: And berth 9?"
+    assert thread.values["_summarization_event"] == event
+    assert thread.values["context_pressure"]["total"] < 1024  # six messages are over 2,000
+
+
+def test_run_is_marked(ada: User) -> None:
+    thread = ada.thread()
+    thread.compress()
+    marked = ada.api.runs.list(thread.id)[0]
+    assert marked["metadata"]["kind"] == "context_compression"
+    assert marked["status"] == "success"
+
+
+def test_no_op(ada: User) -> None:
+    thread = ada.thread("Hello", turns=0)
+    before = thread.values
+    done = thread.compress()
+    assert (done["status"], done["reason"]) == ("no_op", "insufficient_history")
+    assert done["compressed_messages"] == 0
+    assert done["file_path"] is None
+    assert done["before_tokens"] == done["after_tokens"] > 0
+    assert thread.values == before
+
+
+def test_unknown_thread(ada: User) -> None:
+    answer = Thread(ada, str(uuid.uuid4())).compress(404)
+    assert answer["error"] == "not_found"
+
+
+def test_graph_without_the_capability(ada: User) -> None:
+    assert ada.thread("Hello", turns=0, graph="plain").compress(422)["error"] == "no_capability"
+
+
+def test_thread_without_a_graph(ada: User) -> None:
+    assert ada.thread(None).compress(422)["error"] == "no_capability"
+
+
+def test_busy_running(ada: User) -> None:
+    thread = ada.thread()
+    before = thread.values
+    run = thread.start("[wait running] And berth 9?")
+    thread.until("running", run)
+
+    refused = thread.compress(409)
+
+    assert (refused["error"], refused["reason"]) == ("thread_busy", "running")
+    thread.release("running")
+    thread.until("success", run)
+    assert thread.texts[:-2] == [message["content"] for message in before["messages"]]
+    assert thread.values.get("_summarization_event") is None
+    assert thread.compress()["status"] == "completed"
+
+
+def test_busy_queued(ada: User) -> None:
+    thread = ada.thread()
+    first = thread.start("[wait queued] first")
+    thread.until("running", first)
+    second = thread.start("second", multitask_strategy="enqueue")
+
+    refused = thread.compress(409)
+
+    assert (refused["error"], refused["reason"]) == ("thread_busy", "queued")
+    thread.release("queued")
+    thread.until("success", second)
+    assert [text[:17] for text in thread.texts[-4::2]] == ["[wait queued] fir", "second"]
+
+
+def test_busy_waiting_for_a_person(ada: User) -> None:
+    thread = ada.thread()
+    thread.run("[ask] Close berth 9?")
+    before = thread.values
+
+    refused = thread.compress(409)
+
+    assert (refused["error"], refused["reason"]) == ("thread_busy", "waiting")
+    assert thread.values == before
+    thread.run([], command={"resume": "yes"})
+    assert thread.texts[-1] == "You said yes."
+
+
+def test_interrupt_survives_a_compression_that_was_not_refused_in_time(ada: User) -> None:
+    """The run that the route asks for, on a thread that began to wait after it looked."""
+    thread = ada.thread()
+    thread.run("[ask] Close berth 9?")
+    before = thread.texts
+
+    with pytest.raises(Exception, match="ThreadBusy"):
+        thread.run([], **COMPRESS)
+
+    assert thread.texts == before
+    refused = thread.compress(409)  # the thread's status is "error" now: the guard looks again
+    assert refused["reason"] == "waiting"
+    assert ada.api.threads.get_state(thread.id)["interrupts"][0]["value"] == "Really?"
+    ada.api.runs.wait(thread.id, thread.graph, command={"resume": "yes"})
+    assert thread.texts == [*before, "You said yes."]
+    assert thread.compress()["status"] == "completed"
+
+
+def test_interrupt_survives_a_race(ada: User) -> None:
+    """Compress now is asked for all the time while a run goes on and then waits."""
+    thread = ada.thread()
+    run = thread.start("[wait race] [ask] Close berth 9?")
+    thread.until("running", run)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        first = [pool.submit(thread.compress, 409) for _ in range(4)]
+        concurrent.futures.wait(first)
+        thread.release("race")
+        later = [pool.submit(thread.compress, 409) for _ in range(24)]
+        reasons = [asked.result()["reason"] for asked in [*first, *later]]
+    assert reasons[0] == "running"
+    thread.until("success", run)
+    assert thread.compress(409)["reason"] == "waiting"
+    ada.api.runs.wait(thread.id, thread.graph, command={"resume": "yes"})
+    assert thread.texts[-1] == "You said yes."
+
+
+def test_one_of_many_compresses(ada: User) -> None:
+    thread = ada.thread("[summary waits many] " + LONG)
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(ada.http.post, f"{thread.url}/compress") for _ in range(6)]
+        concurrent.futures.wait(asked, timeout=10, return_when="FIRST_EXCEPTION")
+        for done in concurrent.futures.as_completed(asked):
+            if done.result().status_code == 409:
+                thread.release("many")
+    codes = sorted(done.result().status_code for done in asked)
+    assert codes == [200, 409, 409, 409, 409, 409]
+    kinds = [run["metadata"].get("kind") for run in ada.api.runs.list(thread.id)]
+    assert kinds.count("context_compression") == 1
+
+
+def test_request_that_comes_meanwhile_waits_and_sees_the_result(ada: User) -> None:
+    thread = ada.thread("[summary waits meanwhile] " + LONG)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        compressing = pool.submit(thread.compress)
+        thread.until("busy")
+        run = thread.start("And berth 9?", multitask_strategy="enqueue")
+        assert ada.api.runs.get(thread.id, run)["status"] == "pending"
+        assert not compressing.done()
+        thread.release("meanwhile")
+        assert compressing.result()["status"] == "completed"
+    thread.until("success", run)
+    assert thread.texts[-1] == "Answer to: And berth 9?"
+    assert thread.values["_summarization_event"]["cutoff_index"] == 4
+    assert thread.values["context_pressure"]["total"] < 1024
+
+
+def test_summary_failed(ada: User) -> None:
+    thread = ada.thread("[summary fails] " + LONG)
+    before = thread.values
+    refused = thread.compress(502)
+    assert refused["error"] == "compression_failed"
+    assert "ConnectionError" in refused["message"]
+    assert "harbour" not in refused["message"]
+    assert "the summarizer is away" not in refused["message"]
+    assert thread.values == before
+    thread.run("Still there?")
+    assert thread.texts[-1] == "Answer to: Still there?"
+
+
+def test_history_failed(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = ada.thread()
+    before = thread.values
+    # A file where the folder should be.
+    workdir_of(thread, monkeypatch).write_text("outputs/conversation_history", "in the way")
+    refused = thread.compress(502)
+    assert refused["error"] == "compression_failed"
+    assert "history" in refused["message"]
+    assert str(ada.server.home) not in refused["message"]
+    assert thread.values == before
