@@ -31,33 +31,36 @@ class NotJsonError(ValueError):
     """The text is not JSON that can be read here; the general rule applies."""
 
 
-def values(text: str) -> list[Span]:
+def values(text: str) -> Iterator[Span]:
     r"""Where the JSON values of a text stand: one, or several one after another.
 
     A byte order mark, a code fence and short remarks around them are passed over.
 
     Raises:
-        NotJsonError: There is no value, or more than a remark beside it.
+        NotJsonError: There is no value, or more than a remark beside it; in the second case
+            after the last value.
 
-    >>> values('Found:\n```json\n{"a": 1}\n```')
+    >>> list(values('Found:\n```json\n{"a": 1}\n```'))
     [(15, 23)]
     """
     at = _space(text, 1 if text.startswith("\ufeff") else 0)
-    fenced = False
-    if text[at : at + 1] not in ("{", "[", '"'):
-        fence = _FENCE.search(text, at, at + REMARK)
-        fenced = fence is not None
-        at = _space(text, fence.end()) if fence else _line_with_json(text, at)
-    spans: list[Span] = []
-    while text[at : at + 1] in ("{", "[", '"') and at < len(text):
+    if text[at : at + 1] == '"':
         end = value_end(text, at)
-        spans.append((at, end))
+        if _space(text, end) < len(text):
+            raise NotJsonError
+        yield at, end
+        return
+    if text[at : at + 1] not in ("{", "["):
+        fence = _FENCE.search(text, at, at + REMARK)
+        at = _space(text, fence.end()) if fence else _line_with_json(text, at)
+        if text[at : at + 1] not in ("{", "["):
+            raise NotJsonError
+    while text[at : at + 1] in ("{", "["):
+        end = value_end(text, at)
+        yield at, end
         at = _space(text, end)
-    if not spans or (len(text) - at > REMARK):
+    if len(text) - at > REMARK:
         raise NotJsonError
-    if not fenced and text[at:].strip() and text[spans[0][0]] == '"':
-        raise NotJsonError
-    return spans
 
 
 def _line_with_json(text: str, at: int) -> int:

@@ -1,5 +1,6 @@
 """Finding the records in what a search tool returned."""
 
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from langgraph_compression.policy.json_text import (
@@ -41,21 +42,21 @@ def read_records(text: str, most: int) -> RecordList | None:
     RecordList(records=[({'id': 1}, '')], total=2, query=None, scalars={'total': 9})
     """
     try:
+        if text.lstrip("\ufeff \t\r\n").startswith('"'):
+            text = load(text, next(values(text)))
         spans = values(text)
-        if len(spans) == 1 and text[spans[0][0]] == '"':
-            text = load(text, spans[0])
-            spans = values(text)
+        first = list(islice(spans, 2))
         query: str | None = None
         scalars: dict[str, Any] = {}
-        if len(spans) == 1:
-            if text[spans[0][0]] == "{":
-                array, query, scalars = _around(text, spans[0])
-            else:
-                array = spans[0]
-            spans = list(elements(text, array))
-        return RecordList(
-            [_record(text, span) for span in spans[:most]], len(spans), query, scalars
-        )
+        if len(first) == 2:
+            spans = chain(first, spans)
+        elif text[first[0][0]] == "{":
+            array, query, scalars = _around(text, first[0])
+            spans = elements(text, array)
+        else:
+            spans = elements(text, first[0])
+        records = [_record(text, span) for span in islice(spans, most)]
+        return RecordList(records, len(records) + sum(1 for _ in spans), query, scalars)
     except NotJsonError:
         return None
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import islice
 from typing import Any
 
 from langgraph_compression.policy.json_text import SHORT, NotJsonError, Span, load, members, values
@@ -29,7 +30,7 @@ def short_scalars(text: str) -> list[tuple[str, Any]]:
     [('status', 'partial'), ('total', 911)]
     """
     try:
-        spans = values(text)
+        spans = list(islice(values(text), 2))
         if len(spans) != 1 or text[spans[0][0]] != "{":
             return []
         found = dict(members(text, spans[0]))

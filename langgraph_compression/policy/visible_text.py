@@ -12,7 +12,8 @@ _BREAK = r"(?:\r?\n|\\r\\n|\\n)"
 # is linear in the text whatever it holds.
 _ENCODED = re.compile(
     rf"(?:data:[\w.+/-]{{0,100}}(?:;[\w.=+-]{{1,60}}){{0,4}},)?"
-    rf"(?<!{_LINE}){_LINE}{{60,}}+(?:{_BREAK}{_LINE}{{60,}}+)*+(?:{_BREAK}{_LINE}*+={{1,2}}|={{1,2}})?"
+    rf"(?<!{_LINE})(?:{_LINE}{{{BASE64_RUN},}}+|{_LINE}{{60,}}+(?={_BREAK}{_LINE}{{60}}))"
+    rf"(?:{_BREAK}{_LINE}{{60,}}+)*+(?:{_BREAK}{_LINE}*+={{1,2}}|={{1,2}})?"
 )
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
