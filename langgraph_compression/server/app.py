@@ -1,6 +1,7 @@
 """The routes that LangGraph Server mounts: `"http": {"app": "…server.app:app"}`."""
 
 import asyncio
+import re
 import uuid
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, Literal
@@ -24,6 +25,9 @@ from langgraph_compression.workdir.workdir import Workdir
 
 SLICE = 20_000
 """Characters of an archived file per answer."""
+
+EVENT_ID = re.compile(r"-1|\d{1,20}-\d{1,20}")
+"""An id that the server gave to an event, or -1 for the first; any other is left out."""
 
 
 class Compressed(BaseModel):
@@ -133,7 +137,8 @@ def _add_routes(
 
         async def stream() -> AsyncIterator[ServerSentEvent]:
             async with caller_of(request) as client:
-                async for event in follow(client, str(thread_id), last_event_id):
+                seen = last_event_id if EVENT_ID.fullmatch(last_event_id or "") else None
+                async for event in follow(client, str(thread_id), seen):
                     yield event
 
         return EventSourceResponse(stream())

@@ -33,7 +33,7 @@ async def compress(client: LangGraphClient, thread_id: str) -> CompressionResult
     thread = await thread_of(client, thread_id)
     assistant = await assistant_of(client, thread)
     mode = await _compress_mode(client, assistant)
-    if thread["status"] == "interrupted":
+    if await _waits(client, thread):
         raise ThreadBusy(thread_id, "waiting")
     last: dict[str, Any] = {}
     try:
@@ -45,6 +45,7 @@ async def compress(client: LangGraphClient, thread_id: str) -> CompressionResult
             metadata=RUN_KIND,
             multitask_strategy="reject",
             stream_mode=["custom"],
+            stream_resumable=True,  # for followers that come back later
         )
         async for part in stream:
             if part.event == "error":
@@ -108,11 +109,23 @@ async def _compress_mode(client: LangGraphClient, assistant: str) -> dict[str, A
 
 async def busy_reason(client: LangGraphClient, thread_id: str) -> Reason:
     """Why a run was refused: the thread waits, has requests in its queue, or runs."""
-    thread = await client.threads.get(thread_id)
-    if thread["status"] == "interrupted":
+    if await _waits(client, await client.threads.get(thread_id)):
         return "waiting"
     queued = await client.runs.list(thread_id, limit=1, status="pending")
     return "queued" if queued else "running"
+
+
+async def _waits(client: LangGraphClient, thread: Mapping[str, Any]) -> bool:
+    """Whether the thread waits for a person: at an interrupt or a breakpoint.
+
+    A thread whose last run was cancelled is called interrupted, too, and waits for nobody.
+    """
+    if thread["status"] != "interrupted":
+        return False
+    if thread.get("interrupts"):
+        return True
+    last = await client.runs.list(thread["thread_id"], limit=1)
+    return not (last and last[0]["status"] == "interrupted")
 
 
 def _run_error(thread_id: str, data: Any) -> Exception:

@@ -1,11 +1,15 @@
 """The served system with authentication and graphs that the tests steer, and two users."""
 
+import concurrent.futures
+import contextlib
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.langgraph_server import LangGraphServer, running_server
-from tests.support.served.client import CONFIG, User
+from tests.support.served.client import CONFIG, Thread, User
+
+ADA = "token-of-ada"
 
 
 @pytest.fixture(scope="session")
@@ -15,13 +19,22 @@ def steered_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LangGra
         yield server
 
 
+@pytest.fixture(scope="session")
+def ready_threads(steered_server: LangGraphServer) -> Iterator[list[Thread]]:
+    """Threads with a history, made at once: the server takes a second for each run."""
+    with contextlib.closing(User(steered_server, ADA)) as user:
+        with concurrent.futures.ThreadPoolExecutor(10) as pool:
+            made = [pool.submit(user.thread) for _ in range(30)]
+            threads = [thread.result() for thread in made]
+        yield threads
+
+
 @pytest.fixture
-def ada(steered_server: LangGraphServer) -> Iterator[User]:
+def ada(steered_server: LangGraphServer, ready_threads: list[Thread]) -> Iterator[User]:
     """A user; fails the test if the server noticed a blocking call meanwhile."""
     before = len(steered_server.log.read_bytes())
-    user = User(steered_server, "token-of-ada")
-    yield user
-    user.close()
+    with contextlib.closing(User(steered_server, ADA, ready_threads)) as user:
+        yield user
     log = steered_server.log.read_bytes()[before:].decode("utf-8", "replace")
     assert "BlockingError" not in log
     assert "Blocking call" not in log
@@ -30,6 +43,5 @@ def ada(steered_server: LangGraphServer) -> Iterator[User]:
 @pytest.fixture
 def bob(steered_server: LangGraphServer) -> Iterator[User]:
     """Another user."""
-    user = User(steered_server, "token-of-bob")
-    yield user
-    user.close()
+    with contextlib.closing(User(steered_server, "token-of-bob")) as user:
+        yield user

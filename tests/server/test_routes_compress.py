@@ -12,7 +12,7 @@ import pytest
 
 from langgraph_compression.workdir.scope import HOME_VARIABLE, workdir_for
 from langgraph_compression.workdir.workdir import Workdir
-from tests.support.served.client import LONG, Thread, User
+from tests.support.served.client import LONG, Thread, User, wait_until
 from tests.support.served.graphs import SUMMARY
 
 pytestmark = pytest.mark.server
@@ -170,14 +170,29 @@ def test_one_of_many_compresses(ada: User) -> None:
     thread = ada.thread("[summary waits many] " + LONG)
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(ada.http.post, f"{thread.url}/compress") for _ in range(6)]
-        concurrent.futures.wait(asked, timeout=10, return_when="FIRST_EXCEPTION")
-        for done in concurrent.futures.as_completed(asked):
-            if done.result().status_code == 409:
-                thread.release("many")
-    codes = sorted(done.result().status_code for done in asked)
+        wait_until(lambda: sum(done.done() for done in asked) == 5, "five refusals")
+        thread.release("many")
+        codes = sorted(done.result().status_code for done in asked)
     assert codes == [200, 409, 409, 409, 409, 409]
     kinds = [run["metadata"].get("kind") for run in ada.api.runs.list(thread.id)]
     assert kinds.count("context_compression") == 1
+
+
+def test_thread_at_a_breakpoint_waits(ada: User) -> None:
+    thread = ada.thread("Hello", turns=0)
+    thread.run("And berth 9?", interrupt_before=["model"])
+    assert thread.compress(409)["reason"] == "waiting"
+    ada.api.runs.wait(thread.id, thread.graph, input=None)
+    assert thread.texts[-1] == "Answer to: And berth 9?"
+
+
+def test_thread_whose_run_was_cancelled_waits_for_nobody(ada: User) -> None:
+    thread = ada.thread()
+    run = thread.start("[wait never] Hello?")
+    thread.until("running", run)
+    ada.api.runs.cancel(thread.id, run, wait=True)
+    thread.until("interrupted")
+    assert thread.compress()["status"] == "completed"
 
 
 def test_request_that_comes_meanwhile_waits_and_sees_the_result(ada: User) -> None:

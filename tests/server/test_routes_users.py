@@ -66,11 +66,6 @@ def _by_stream(user: User, thread: Thread) -> None:
         pass
 
 
-def _by_a_copied_thread(user: User, thread: Thread) -> None:
-    steps: Any = [{"updates": [{"values": {EVENT: FORGED}, "as_node": "model"}]}]
-    user.api.threads.create(thread_id=thread.id, supersteps=steps, if_exists="do_nothing")
-
-
 @pytest.mark.parametrize("write", [_by_state, _by_command, _by_pairs, _by_stream])
 def test_event_cannot_be_written(ada: User, write: Any) -> None:
     thread = ada.thread("Hello", turns=1)
@@ -87,12 +82,3 @@ def test_ordinary_commands_and_metadata_are_allowed(ada: User) -> None:
     assert thread.texts[-1] == "You said no."
     named = ada.api.threads.update(thread.id, metadata={"title": "Harbour"})
     assert named["metadata"]["title"] == "Harbour"
-
-
-def test_run_can_be_cancelled(ada: User) -> None:
-    thread = ada.thread("Hello", turns=0)
-    run = thread.start("[wait never] Hello?")
-    thread.until("running", run)
-    ada.api.runs.cancel(thread.id, run, wait=True)
-    thread.until("idle")
-    assert thread.compress()["status"] == "no_op"

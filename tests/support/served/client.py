@@ -21,11 +21,13 @@ LONG = "The harbour report lists berth 7 and berth 9 with all their ferries. " *
 
 
 class User:
-    """Somebody with a token."""
+    """Somebody with a token, and with threads that he made before."""
 
-    def __init__(self, server: LangGraphServer, token: str) -> None:
+    def __init__(
+        self, server: LangGraphServer, token: str, ready: "list[Thread] | None" = None
+    ) -> None:
         headers = {"authorization": f"Bearer {token}"}
-        self.server, self.token = server, token
+        self.server, self.token, self._ready = server, token, ready
         self.api = get_sync_client(url=server.url, headers=headers)
         self.http = httpx.Client(base_url=server.url, headers=headers, timeout=30)
 
@@ -35,7 +37,9 @@ class User:
         self.http.close()
 
     def thread(self, first: str | None = LONG, turns: int = 2, graph: str = GRAPH) -> "Thread":
-        """A thread; with `first` it has `turns` long turns and an answer in it."""
+        """A thread; with `first` it has that turn and `turns` more long ones in it."""
+        if (first, turns, graph) == (LONG, 2, GRAPH) and self._ready:
+            return Thread(self, self._ready.pop().id)
         thread = Thread(self, self.api.threads.create()["thread_id"], graph)
         if first is not None:
             told = [first, *[LONG] * turns]
