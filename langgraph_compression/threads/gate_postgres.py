@@ -68,6 +68,8 @@ class PostgresGate(PlaceGate):
         else:
             self.link = PoolLink(connections)
         self._is_set_up = False
+        self.holders: set[_PostgresPlace] = set()
+        """Kept from the garbage collector, which would break their transactions off anyhow."""
 
     def setup(self) -> None:
         """Create the tables, or bring them to the newest version.
@@ -182,6 +184,7 @@ class _PostgresPlace(Place):
             if not self.row_is_free(cursor):
                 return False
             self.held = stack.pop_all()
+            self.gate.holders.add(self)
             return True
 
     def drop_ticket(self, cursor: "Cursor[Any]") -> None:
@@ -189,6 +192,7 @@ class _PostgresPlace(Place):
         self.ticket = None
 
     def leave(self) -> None:
+        self.gate.holders.discard(self)
         try:
             self.held.close()
         finally:
