@@ -13,7 +13,8 @@ _BREAK = r"(?:\r?\n|\\r\\n|\\n)"
 _ENCODED = re.compile(
     rf"(?:data:[\w.+/-]{{0,100}}(?:;[\w.=+-]{{1,60}}){{0,4}},)?"
     rf"(?<!{_LINE})(?:{_LINE}{{{BASE64_RUN},}}+|{_LINE}{{60,}}+(?={_BREAK}{_LINE}{{60}}))"
-    rf"(?:{_BREAK}{_LINE}{{60,}}+)*+(?:{_BREAK}{_LINE}*+={{1,2}}|={{1,2}})?"
+    rf"(?:(?:{_BREAK}{_LINE}{{60,}}+)++(?:{_BREAK}{_LINE}{{16,}}+)?+)?+"
+    rf"(?:{_BREAK}{_LINE}*+={{1,2}}|={{1,2}})?"
 )
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
@@ -88,6 +89,6 @@ def _joined(text: str, index: int) -> bool:
 def _flags_before(text: str, index: int) -> int:
     """Regional indicators that end just before `index`; two of them make a flag."""
     start = index
-    while start > 0 and index - start < 32 and 0x1F1E6 <= ord(text[start - 1]) <= 0x1F1FF:
+    while start > 0 and index - start < 4096 and 0x1F1E6 <= ord(text[start - 1]) <= 0x1F1FF:
         start -= 1
     return index - start
