@@ -26,8 +26,9 @@ from langgraph_compression.workdir.workdir import Workdir
 SLICE = 20_000
 """Characters of an archived file per answer."""
 
-EVENT_ID = re.compile(r"-1|\d{1,20}-\d{1,20}")
-"""An id that the server gave to an event, or -1 for the first; any other is left out."""
+EVENT_ID = re.compile(r"\d{1,20}-\d{1,20}")
+"""An id that the server gave to an event, or 0-0 for all that it still has; the server
+refuses any other, so that those are left out."""
 
 
 class Compressed(BaseModel):

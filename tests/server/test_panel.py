@@ -50,7 +50,7 @@ class Panel:
         self.context.add_init_script(f"sessionStorage.setItem('token', {token!r})")
         address = f"{self.user.server.url}/compression/"
         self.page.goto(f"{address}?thread={thread.id}" if thread else address)
-        if thread and token:
+        if thread and token == self.user.token:
             expect(self.page.locator("#panel")).to_be_visible()
 
     def picture(self, name: str) -> None:
