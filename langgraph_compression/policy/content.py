@@ -81,7 +81,7 @@ def _texts(content: Any, without: frozenset[str] | set[str], depth: int) -> Iter
             elif block is not None:
                 yield str(block)
     elif content is not None:
-        yield _json(content)
+        yield without_base64(_json(content))
 
 
 def _block_texts(

@@ -10,8 +10,8 @@ from langgraph_compression.policy.visible_text import visible, whole_character, 
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import ResultKind
 
-BODY = 160
-"""Characters of each body before bodies get longer at the cost of further records."""
+BODY, BODY_TOKENS = 160, 40
+"""Characters, and tokens about, of each body as long as there are records that do not fit."""
 MAX_QUERY = 200
 """Characters of the query."""
 
@@ -112,16 +112,15 @@ class _Page:
         return self.count(self.text(records)) <= self.limit
 
     def filled(self, records: list[_Record], longest: int) -> list[_Record]:
-        """As many records as fit with bodies of up to `BODY`, then longer bodies."""
-        whole: list[_Record] = []
-        chosen: list[_Record] = []
+        """As many records as fit with short bodies, then their bodies as long as fits."""
+        chosen: list[tuple[_Record, _Record]] = []
         room = self.limit - self.count(self.text([]))
         misses = 0
         for record in records:
-            short = record.cut(BODY)
+            whole, short = record, self._glance(record)
             cost = self._cost(short, longest)
             if cost > room:
-                short = self._shortened(short, room, longest)
+                whole = short = self._shortened(short, room, longest)
                 cost = self._cost(short, longest)
             if cost > room or not (short.fields or short.body):
                 misses += 1
@@ -129,11 +128,21 @@ class _Page:
                     break
                 continue
             room -= cost
-            whole.append(record if len(short.body) >= min(BODY, len(record.body)) else short)
-            chosen.append(short)
-        while chosen and not self.fits(chosen):
+            chosen.append((whole, short))
+        while chosen and not self.fits([short for _, short in chosen]):
             chosen.pop()
-        return self._grown(chosen, whole[: len(chosen)])
+
+        def grown(size: int) -> list[_Record]:
+            return [whole.cut(max(size, len(short.body))) for whole, short in chosen]
+
+        most = max((len(whole.body) for whole, _ in chosen), default=0)
+        return grown(_largest(0, most, lambda size: self.fits(grown(size))))
+
+    def _glance(self, record: _Record) -> _Record:
+        """The record with a body of about `BODY_TOKENS`."""
+        start = record.cut(BODY)
+        tokens = self.count(start.body)
+        return start if tokens <= BODY_TOKENS else record.cut(BODY * BODY_TOKENS // tokens)
 
     def _cost(self, record: _Record, longest: int) -> int:
         text = record.text()
@@ -145,13 +154,6 @@ class _Page:
             0, len(record.body), lambda size: self._cost(record.cut(size), longest) <= room
         )
         return record.cut(size)
-
-    def _grown(self, chosen: list[_Record], whole: list[_Record]) -> list[_Record]:
-        most = max((len(record.body) for record in whole), default=0)
-        if most <= BODY:
-            return chosen
-        size = _largest(BODY, most, lambda size: self.fits([record.cut(size) for record in whole]))
-        return [record.cut(size) for record in whole] if size > BODY else chosen
 
 
 def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:

@@ -174,7 +174,8 @@ def _replaced(
     shown, text = to_store(content, original, redact)
     preview = None
     if limit > 0 and tool in kinds:
-        preview = preview_records(shown, kinds[tool], limit, count, query)
+        asked = redact(query) if redact and query else query
+        preview = preview_records(shown, kinds[tool], limit, count, asked)
     if preview is None:
         preview = preview_text(shown, limit, count)
     stored = Stored(tool, sha256(text), tokens)

@@ -180,3 +180,20 @@ def test_short_fields_are_those_that_python_reads(fields: dict[str, object]) -> 
 def test_a_fence_that_is_cut_does_not_pose_as_json() -> None:
     shown = preview_text('```json\n{"a": "' + "x " * 5000 + '"}\n```', 100, quarter)
     assert "```json" not in shown
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["word ", "line\n", "[", '{"k":', '"', '{"a":"\\', "A", "A" * 59 + " ", "data:;a=b", "e\u0301",
+     "\ud800", "```json\n", '{"id":1}\n'],
+)  # fmt: skip
+def test_a_large_text_is_not_counted(unit: str) -> None:
+    counted = 0
+
+    def count(text: str) -> int:
+        nonlocal counted
+        counted += len(text)
+        return quarter(text)
+
+    assert quarter(preview_text(unit * (2_000_000 // len(unit)), 300, count)) <= 300
+    assert counted < 100_000
