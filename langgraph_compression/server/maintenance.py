@@ -104,7 +104,9 @@ async def _compress_mode(client: LangGraphClient, assistant: str) -> dict[str, A
     fields = (schemas.get("context_schema") or {}).get("properties") or {}
     if "mode" in fields:
         return {"mode": "compress"}
-    return {"compression": {"mode": "compress"}}
+    # The server joins a run's context with the assistant's, but no deeper than its fields.
+    own: Any = (await client.assistants.get(assistant)).get("context") or {}
+    return {"compression": {**(own.get("compression") or {}), "mode": "compress"}}
 
 
 async def busy_reason(client: LangGraphClient, thread_id: str) -> Reason:

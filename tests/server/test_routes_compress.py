@@ -59,6 +59,7 @@ def test_run_is_marked(ada: User) -> None:
     thread = ada.thread()
     thread.compress()
     marked = ada.api.runs.list(thread.id)[0]
+    assert marked["metadata"] is not None
     assert marked["metadata"]["kind"] == "context_compression"
     assert marked["status"] == "success"
 
@@ -174,7 +175,7 @@ def test_one_of_many_compresses(ada: User) -> None:
         thread.release("many")
         codes = sorted(done.result().status_code for done in asked)
     assert codes == [200, 409, 409, 409, 409, 409]
-    kinds = [run["metadata"].get("kind") for run in ada.api.runs.list(thread.id)]
+    kinds = [(run["metadata"] or {}).get("kind") for run in ada.api.runs.list(thread.id)]
     assert kinds.count("context_compression") == 1
 
 

@@ -81,4 +81,5 @@ def test_ordinary_commands_and_metadata_are_allowed(ada: User) -> None:
     ada.api.runs.wait(thread.id, thread.graph, command={"resume": "no", "update": update})
     assert thread.texts[-1] == "You said no."
     named = ada.api.threads.update(thread.id, metadata={"title": "Harbour"})
+    assert named["metadata"] is not None
     assert named["metadata"]["title"] == "Harbour"

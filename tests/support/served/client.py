@@ -61,12 +61,13 @@ class Thread:
 
     def run(self, messages: Any, **fields: Any) -> Any:
         """A turn, waited for; a text is a message of the user."""
-        given = {"messages": [messages] if isinstance(messages, str) else messages}
+        given: Any = {"messages": [messages] if isinstance(messages, str) else messages}
         return self.user.api.runs.wait(self.id, self.graph, input=given, **fields)
 
     def start(self, text: str, **fields: Any) -> str:
         """A turn that goes on; returns its id."""
-        run = self.user.api.runs.create(self.id, self.graph, input={"messages": [text]}, **fields)
+        given: Any = {"messages": [text]}
+        run = self.user.api.runs.create(self.id, self.graph, input=given, **fields)
         return str(run["run_id"])
 
     def until(self, status: str, run: str | None = None) -> None:

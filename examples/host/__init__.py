@@ -1,0 +1,1 @@
+"""A chat service of one's own, without LangGraph Server."""
