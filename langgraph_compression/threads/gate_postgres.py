@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from psycopg import Cursor
     from psycopg_pool import ConnectionPool
 
-SEEN_SECONDS = 5
+SEEN_SECONDS = 3
 """A request that has not asked for that long has crashed, or lets others go first."""
 FORGET_SECONDS = 60
 """A request that has not asked for that long is removed; it comes back when it asks."""
@@ -29,7 +29,7 @@ class PostgresGate(PlaceGate):
     and the lock is free at once; when its machine vanishes, after about 30 seconds. The
     order comes from numbered tickets in `compression_queue`, because row locks alone let a
     newcomer pass those who wait. Who waits has no connection of its own; it asks again after
-    10 to 250 ms. A request that crashed while waiting holds up the queue for 5 seconds.
+    10 to 250 ms. A request that crashed while waiting holds up the queue for 3 seconds.
     If the server closes the holder's connection, the thread is free although the holder goes
     on; its release then logs a warning.
 
@@ -143,7 +143,7 @@ class _PostgresPlace(Place):
         cursor.execute(
             "INSERT INTO compression_queue (ticket, thread) OVERRIDING SYSTEM VALUE "
             "VALUES (%s, %s) ON CONFLICT (ticket) DO UPDATE SET seen = now() "
-            "WHERE compression_queue.seen < now() - interval '1 second'",
+            "WHERE compression_queue.seen < now() - interval '0.5 seconds'",
             (self.ticket, self.key),
         )
         before = self.waiting(cursor)

@@ -377,7 +377,7 @@ def test_waiting_does_not_block_the_event_loop(gate: Gate) -> None:
         await asyncio.gather(*waiting)
         return longest
 
-    assert asyncio.run(main()) < 0.15
+    assert asyncio.run(main()) < 0.5
 
 
 def test_turns_go_on_soon(gate: Gate, pool: ThreadPoolExecutor) -> None:
@@ -386,7 +386,7 @@ def test_turns_go_on_soon(gate: Gate, pool: ThreadPoolExecutor) -> None:
         time.sleep(0.3)
     released = time.monotonic()
     waiting.result(SECONDS)
-    assert time.monotonic() - released < 0.2
+    assert time.monotonic() - released < 1
 
 
 @pytest.mark.parametrize("timeout", [0, 0.1])

@@ -129,7 +129,7 @@ def test_who_crashes_in_the_queue_does_not_hold_it_up(
         wait_until_queued(gate)
         waiting.kill()
     # Postgres has no lock of those who wait, only the time when they were last seen.
-    with gate.turn("t", timeout=SOON if shared_store.kind == "sqlite" else 5 + SOON):
+    with gate.turn("t", timeout=SOON if shared_store.kind == "sqlite" else 3 + SOON):
         pass
     assert busy_reason(gate) is None
 
