@@ -12,9 +12,15 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_compression.policy.content import content_text
-from langgraph_compression.state.pairing import calls_of, pair, results_of
-from tests.cases.observed import Observed, reference_tokens
+from tests.cases.observed import Observed
+from tests.cases.reading import (
+    call_ids,
+    orphans,
+    readable,
+    reference_tokens,
+    result_ids,
+    results_of_group,
+)
 
 RESULTS, HISTORY = "outputs/large_tool_results/", "outputs/conversation_history/"
 Given = Mapping[str, Any]
@@ -59,8 +65,10 @@ def text_of(messages: list[BaseMessage]) -> str:
     """All that a model could read."""
     parts = []
     for message in messages:
-        parts.append(content_text(message.content))
-        parts += [f"{call.name} {_as_text(call.args)}" for call in calls_of(message)]
+        parts.append(readable(message.content))
+        calls = getattr(message, "tool_calls", None) or []
+        broken = getattr(message, "invalid_tool_calls", None) or []
+        parts += [f"{call['name']} {_as_text(call['args'])}" for call in [*calls, *broken]]
         raw = message.additional_kwargs.get("tool_calls") or []
         parts += [str(call.get("function", {}).get("arguments")) for call in raw]
     return "\n".join(parts)
@@ -76,7 +84,7 @@ def size(messages: list[BaseMessage]) -> int:
 
 def shown(seen: Observed, message_id: str) -> str:
     message = named(seen.view, message_id)
-    return "" if message is None else content_text(message.content)
+    return "" if message is None else readable(message.content)
 
 
 def own_text(seen: Observed, message_id: str) -> str:
@@ -145,7 +153,7 @@ def event_key(event: Any) -> Any:
 
 
 def summary_text(event: Any) -> str:
-    return content_text(event["summary_message"].content) if event else ""
+    return readable(event["summary_message"].content) if event else ""
 
 
 def added(seen: Observed) -> list[BaseMessage]:
@@ -157,10 +165,8 @@ def added(seen: Observed) -> list[BaseMessage]:
 def group(seen: Observed, given: Given) -> list[BaseMessage]:
     """An assistant message with the results of its calls."""
     caller = next(i for i, m in enumerate(seen.after) if m.id == given["call_message"])
-    owner = pair(seen.after).owner  # type: ignore[arg-type]
-    mine = {index for (index, _), owned_by in owner.items() if owned_by == caller}
     wanted = given.get("results")
-    results = [seen.after[i] for i in sorted(mine)]
+    results = results_of_group(seen.after, caller)
     return [seen.after[caller], *(m for m in results if wanted is None or m.id in wanted)]
 
 
@@ -207,19 +213,15 @@ def model_called_or_raised(seen: Observed, given: Given) -> bool:
 
 @of_view
 def no_new_orphans(seen: Observed, given: Given) -> bool:
-    def orphans(messages: list[BaseMessage]) -> set[Any]:
-        found = pair(messages).orphans  # type: ignore[arg-type]
-        return {(messages[index].id, call) for index, ids in found.items() for call in ids}
-
     return orphans(seen.view) <= orphans(seen.after)
 
 
 @of_view
 def tool_pairs_complete(seen: Observed, given: Given) -> bool:
-    answered = {call_id for message in seen.after for call_id in results_of(message)}
-    unanswered = pair(seen.view).unanswered.values()  # type: ignore[arg-type]
-    missing = {call.id for calls in unanswered for call in calls}
-    return bool(no_new_orphans(seen, given)) and not missing & answered
+    in_state = {one for message in seen.after for one in result_ids(message)}
+    in_view = {one for message in seen.view for one in result_ids(message)}
+    called = {one for message in seen.view for one in call_ids(message)}
+    return bool(no_new_orphans(seen, given)) and called & in_state <= in_view
 
 
 @of_view
@@ -236,7 +238,7 @@ def call_ids_unchanged(seen: Observed, given: Given) -> bool | None:
     message, before = named(seen.view, given["id"]), named(seen.after, given["id"])
     if message is None or before is None:
         return None
-    return [c.id for c in calls_of(message)] == [c.id for c in calls_of(before)]
+    return call_ids(message) == call_ids(before)
 
 
 # -- the view
@@ -291,7 +293,7 @@ def view_added_messages_at_most(seen: Observed, given: Given) -> bool:
 
 @of_view
 def view_utf8_encodable(seen: Observed, given: Given) -> bool:
-    return text_of(seen.view).isprintable() or bool(text_of(seen.view).encode())
+    return _has_utf8_form(text_of(seen.view))
 
 
 @of_view
@@ -606,7 +608,15 @@ def paths_safe(seen: Observed, given: Given) -> bool:
 
 @check
 def files_readable_utf8(seen: Observed, given: Given) -> bool:
-    return all(text.encode() for text in seen.files.values())
+    return all(map(_has_utf8_form, seen.files.values()))
+
+
+def _has_utf8_form(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @check

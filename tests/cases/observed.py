@@ -15,7 +15,7 @@ from langgraph_compression import (
     create_compression_graph,
     is_context_overflow,
 )
-from langgraph_compression.policy.content import content_text
+from tests.cases.reading import reference_tokens
 from tests.cases.scenario import Scenario, Step
 from tests.support.fakes import FakeModel, RecordingWorkdir, drive
 
@@ -45,14 +45,6 @@ class Observed:
     @property
     def view(self) -> list[BaseMessage]:
         return self.requests[-1]
-
-
-def reference_tokens(message: BaseMessage) -> int:
-    """The count in which the scenarios are written: 4 ASCII or 1 other character, 4 a message."""
-    texts = [content_text(message.content)]
-    texts += [f"{c['name']}{c['args']}" for c in getattr(message, "tool_calls", None) or []]
-    ascii_count = sum(char.isascii() for text in texts for char in text)
-    return 4 + -(-ascii_count // 4) + sum(map(len, texts)) - ascii_count
 
 
 class Provider(Exception):
