@@ -143,7 +143,7 @@ class Workdir:
     def _base(self, fs: AbstractFileSystem) -> str:
         """Folder of this workdir on its file system."""
         if isinstance(self._location, AbstractFileSystem):
-            return self._root
+            return str(fs._strip_protocol(self._root)).rstrip("/")
         if isinstance(fs, LocalFileSystem):
             return str(_local(self._location))
         return str(fs._strip_protocol(str(self._location))).rstrip("/")
