@@ -56,6 +56,10 @@ class Facts:
     answered: bool = True
     """The assistant has written something after the last request."""
 
+    def said(self) -> list[str]:
+        """What the user said, or the assistant if he said nothing."""
+        return [request.text for request in self.requests] or [self.last_answer]
+
 
 def gather(messages: Sequence[AnyMessage]) -> Facts:
     """The facts of the messages. Never raises, whatever content they have; linear time."""

@@ -1,0 +1,78 @@
+"""The words of a digest in two languages."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Words:
+    """The digest's own words in one language."""
+
+    head: str
+    earlier: str
+    requests: str
+    files: str
+    tools: str
+    errors: str
+    open: str
+    last: str
+    answer: str
+    omitted: str
+    shortened: str
+    failed: str
+    no_result: str
+    later_ok: str
+    unanswered: str
+    asked: str
+    task: str
+
+
+ENGLISH = Words(
+    head="Extract of {messages} messages ({requests} requests, {calls} tool calls), no rewriting. "
+    "Quoted lines start with >.",
+    earlier="Earlier summary",
+    requests="Requests of the user",
+    files="Files touched (latest first)",
+    tools="Tools used",
+    errors="Errors (latest last)",
+    open="Open at the end of this part",
+    last="Last state: the assistant's last text",
+    answer="answered: ",
+    omitted="{n} left out",
+    shortened="{n} characters left out",
+    failed="failed",
+    no_result="no result",
+    later_ok="the same call succeeded later",
+    unanswered="The last request has no answer yet.",
+    asked="The assistant asked: ",
+    task="to do: ",
+)
+CHINESE = Words(
+    head="以下摘录自 {messages} 条消息（用户请求 {requests} 条，工具调用 {calls} 次），未经改写；"
+    "以 > 开头的行是原文。",
+    earlier="先前的摘要",
+    requests="用户的请求",
+    files="涉及的文件（最近的在前）",
+    tools="使用的工具",
+    errors="错误（最近的在后）",
+    open="到此为止尚未完成",
+    last="最后的状态：助手的最后一段话",
+    answer="答复：",
+    omitted="略去 {n} 条",
+    shortened="略去 {n} 字符",
+    failed="失败",
+    no_result="无结果",
+    later_ok="之后同样的调用已成功",
+    unanswered="最后一条请求尚未答复。",
+    asked="助手问：",
+    task="待办：",
+)
+
+
+def words_for(said: Sequence[str]) -> Words:
+    """The language of what was said: Chinese if it has as many Chinese characters as words."""
+    sample = "\n".join(text[:500] for text in [*said[:20], *said[-20:]])
+    chinese = len(re.findall(r"[\u4e00-\u9fff]", sample))
+    words = len(re.findall(r"[^\W\d_\u4e00-\u9fff]+", sample))
+    return CHINESE if chinese and chinese >= words else ENGLISH
