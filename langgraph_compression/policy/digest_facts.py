@@ -144,7 +144,7 @@ def _ends(text: str) -> str:
 # -- failures ------------------------------------------------------------------------------
 
 _ERROR_START = re.compile(
-    r"\W{0,4}(\w*(error|exception)\b|fatal\b|failed\b|failure\b|panic\b|traceback \(most recent"
+    r"[^\w{\"]{0,4}(\w*(error|exception)\b|fatal\b|failed\b|failure\b|panic\b"
     r"|错误|失败|异常|报错|出错|执行失败|调用失败)",
     re.IGNORECASE,
 )
@@ -169,38 +169,43 @@ def error_line(text: str, *, failed: bool = False) -> str | None:
     True
     """
     start = text[:_HEAD_CHARS].strip()
-    reason = _json_error(text)
-    if reason is not None:
-        return reason
-    if _TRACEBACK.search(start):
+    value = _json_object(text)
+    if value is not None:
+        reason = _told_by(value)
+        if reason is not None:
+            return reason or start
+    elif _TRACEBACK.search(start):
         return _last_line(text)
-    if failed or _ERROR_START.match(start) or _EXIT_CODE.search(start[:200]):
+    elif _ERROR_START.match(start) or _EXIT_CODE.search(start[:200]):
+        failed = True
+    if failed:
         lines = [line.strip() for line in start.splitlines() if line.strip()]
         return lines[0] if lines else "error"
     return None
 
 
-def _json_error(text: str) -> str | None:
+def _json_object(text: str) -> Mapping[str, Any] | None:
     if len(text) > _JSON_CHARS or text.lstrip()[:1] != "{":
         return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return value if isinstance(value, dict) else None
+
+
+def _told_by(value: Mapping[str, Any]) -> str | None:
+    """The reason that an object gives; empty if it only says that it failed, None if not even."""
     error = next((value[key] for key in ("error", "errors", "exception") if value.get(key)), None)
-    status = str(value.get("status", "")).lower()
     said_no = any(value.get(key) is False for key in ("success", "ok"))
-    if (
-        not error
-        and not said_no
-        and status not in _FAILED_WORDS
-        and value.get("isError") is not True
-    ):
+    said_no |= str(value.get("status", "")).lower() in _FAILED_WORDS
+    said_no |= value.get("isError") is True
+    if not error and not said_no:
         return None
     if isinstance(error, dict):
         error = next((error[key] for key in _MESSAGE_KEYS if error.get(key)), error)
-    if isinstance(error, bool) or not error:
-        error = next((value[key] for key in _MESSAGE_KEYS if value.get(key)), None) or text
+    if not error or error is True:
+        error = next((value[key] for key in _MESSAGE_KEYS if value.get(key)), "")
     return error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
 
 

@@ -70,9 +70,16 @@ CHINESE = Words(
 )
 
 
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+# Words of a language, not parts of paths, names and code.
+_WORD = re.compile(r"(?<![\w./`-])[^\W\d_\u4e00-\u9fff]+(?![\w./`(-])")
+
+
 def words_for(said: Sequence[str]) -> Words:
-    """The language of what was said: Chinese if it has as many Chinese characters as words."""
+    """The language of what was said: Chinese if it has half as many Chinese characters as words.
+
+    Chinese users name things in English; English users rarely anything in Chinese.
+    """
     sample = "\n".join(text[:500] for text in [*said[:20], *said[-20:]])
-    chinese = len(re.findall(r"[\u4e00-\u9fff]", sample))
-    words = len(re.findall(r"[^\W\d_\u4e00-\u9fff]+", sample))
-    return CHINESE if chinese and chinese >= words else ENGLISH
+    chinese = len(_HAN.findall(sample))
+    return CHINESE if chinese and 2 * chinese >= len(_WORD.findall(sample)) else ENGLISH
