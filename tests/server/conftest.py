@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.langgraph_server import LangGraphServer, running_server
-from tests.support.served.client import CONFIG, Thread, User
+from tests.support.served.client import CONFIG, READY, Kind, Thread, User
 
 ADA = "token-of-ada"
 
@@ -20,17 +20,20 @@ def steered_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LangGra
 
 
 @pytest.fixture(scope="session")
-def ready_threads(steered_server: LangGraphServer) -> Iterator[list[Thread]]:
+def ready_threads(steered_server: LangGraphServer) -> Iterator[dict[Kind, list[Thread]]]:
     """Threads with a history, made at once: the server takes a second for each run."""
     with contextlib.closing(User(steered_server, ADA)) as user:
-        with concurrent.futures.ThreadPoolExecutor(10) as pool:
-            made = [pool.submit(user.thread) for _ in range(30)]
-            threads = [thread.result() for thread in made]
+        with concurrent.futures.ThreadPoolExecutor(24) as pool:
+            wanted = [kind for kind, number in READY.items() for _ in range(number)]
+            made = pool.map(lambda kind: (kind, user.thread(*kind)), wanted)
+            threads: dict[Kind, list[Thread]] = {}
+            for kind, thread in made:
+                threads.setdefault(kind, []).append(thread)
         yield threads
 
 
 @pytest.fixture
-def ada(steered_server: LangGraphServer, ready_threads: list[Thread]) -> Iterator[User]:
+def ada(steered_server: LangGraphServer, ready_threads: dict[Kind, list[Thread]]) -> Iterator[User]:
     """A user; fails the test if the server noticed a blocking call meanwhile."""
     before = len(steered_server.log.read_bytes())
     with contextlib.closing(User(steered_server, ADA, ready_threads)) as user:

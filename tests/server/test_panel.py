@@ -4,6 +4,7 @@ Screenshots go to artifacts/, which git ignores.
 """
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support.served.client import LONG, Thread, User
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.browser]
 
-CHROMIUM = "/usr/bin/chromium"
 ARTIFACTS = Path(__file__).parent.parent.parent / "artifacts"
 WIDE: Any = {"width": 1180, "height": 860}
 NARROW: Any = {"width": 375, "height": 740}
@@ -23,9 +23,12 @@ NARROW: Any = {"width": 375, "height": 740}
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium of the system; fails if it is not there."""
+    """Chromium of the system; fails if there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    program = next(filter(None, map(shutil.which, names)), None)
+    assert program, "no Chromium is installed (Debian: apt-get install chromium fonts-noto-cjk)"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
 

@@ -50,7 +50,7 @@ def running_server(
     program = Path(sys.executable).parent / "langgraph"
     command = [str(program), "dev", "--no-browser", "--no-reload"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--config", str(config)]
-    command += ["--n-jobs-per-worker", "10"]
+    command += ["--n-jobs-per-worker", "24"]
     environment = os.environ | {
         "LANGGRAPH_NO_VERSION_CHECK": "true",
         "LANGSMITH_TRACING": "false",

@@ -19,15 +19,30 @@ GRAPH = "steered"
 LONG = "The harbour report lists berth 7 and berth 9 with all their ferries. " * 50
 """About 700 tokens."""
 
+Kind = tuple[str | None, int, str]
+"""First text, further long turns, graph."""
+READY: dict[Kind, int] = {
+    (LONG, 2, GRAPH): 25,
+    (LONG, 4, GRAPH): 5,
+    ("Hello", 0, GRAPH): 7,
+    ("Hello", 0, "plain"): 3,
+    ("[ask] Close berth 9?", 0, GRAPH): 3,
+    (f"[summary fails] {LONG}", 2, GRAPH): 2,
+}
+"""How many threads of a kind tests need; they are made at once, before."""
+
 
 class User:
     """Somebody with a token, and with threads that he made before."""
 
     def __init__(
-        self, server: LangGraphServer, token: str, ready: "list[Thread] | None" = None
+        self,
+        server: LangGraphServer,
+        token: str,
+        ready: "dict[Kind, list[Thread]] | None" = None,
     ) -> None:
         headers = {"authorization": f"Bearer {token}"}
-        self.server, self.token, self._ready = server, token, ready
+        self.server, self.token, self._ready = server, token, ready or {}
         self.api = get_sync_client(url=server.url, headers=headers)
         self.http = httpx.Client(base_url=server.url, headers=headers, timeout=30)
 
@@ -38,8 +53,8 @@ class User:
 
     def thread(self, first: str | None = LONG, turns: int = 2, graph: str = GRAPH) -> "Thread":
         """A thread; with `first` it has that turn and `turns` more long ones in it."""
-        if (first, turns, graph) == (LONG, 2, GRAPH) and self._ready:
-            return Thread(self, self._ready.pop().id)
+        if made := self._ready.get((first, turns, graph)):
+            return Thread(self, made.pop().id, graph)
         thread = Thread(self, self.api.threads.create()["thread_id"], graph)
         if first is not None:
             told = [first, *[LONG] * turns]
