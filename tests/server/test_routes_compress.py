@@ -58,6 +58,15 @@ def test_no_op(ada: User) -> None:
     assert thread.values == before
 
 
+@pytest.mark.parametrize("graph", ["steered", "hosted"])
+def test_context_of_the_assistant_is_in_force(ada: User, graph: str) -> None:
+    own: Any = {"summary_keep_messages": 4}
+    own = own if graph == "steered" else {"customer": "Harbour", "compression": own}
+    assistant = ada.api.assistants.create(graph, context=own)
+    thread = ada.thread(graph=assistant["assistant_id"])
+    assert thread.compress()["compressed_messages"] == 2  # of six; else four
+
+
 def test_unknown_thread(ada: User) -> None:
     answer = Thread(ada, str(uuid.uuid4())).compress(404)
     assert answer["error"] == "not_found"

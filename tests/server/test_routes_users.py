@@ -1,5 +1,6 @@
 """The routes act with the rights of their caller: two users, and the example handler."""
 
+import re
 from typing import Any
 
 import httpx
@@ -26,6 +27,19 @@ def test_nobody(steered_server: LangGraphServer, ada: User) -> None:
             assert nobody.post(f"{thread.url}/compress").status_code == 401
             for path in GETS:
                 assert nobody.get(f"{thread.url}{path}").status_code == 401
+
+
+def test_page_is_for_everybody_and_loads_nothing(steered_server: LangGraphServer) -> None:
+    with httpx.Client(base_url=steered_server.url) as nobody:
+        page = nobody.get("/compression/")
+        assert page.status_code == 200
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert re.findall(r"(?:src|href)=\"(?!data:)|https?://|innerHTML", page.text) == []
+        moved = nobody.get("/compression?thread=1")
+        assert moved.is_redirect
+        assert moved.headers["location"].endswith("/compression/?thread=1")
+        assert nobody.post("/compression/").status_code in (401, 404, 405)
 
 
 def test_another_user(ada: User, bob: User) -> None:

@@ -24,6 +24,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.constants import END, START
 from langgraph.graph import MessagesState, StateGraph
 from langgraph.types import interrupt
+from pydantic import BaseModel
 
 from langgraph_compression import CompressionContext, CompressionSettings, add_compression
 from langgraph_compression.server.guard import guarded
@@ -96,8 +97,15 @@ def ask(state: State) -> dict[str, Any]:
     return {"messages": [("ai", f"You said {interrupt('Really?')}.")]}
 
 
-def _steered() -> Any:
-    builder = StateGraph(State, context_schema=CompressionContext, input_schema=Input)
+class HostContext(BaseModel):
+    """A host's own context, which carries that of compression."""
+
+    customer: str = "nobody"
+    compression: CompressionContext | None = None
+
+
+def _steered(name: str, context: type[BaseModel]) -> Any:
+    builder = StateGraph(State, context_schema=context, input_schema=Input)
     add_compression(
         builder,
         Chat(),
@@ -108,7 +116,7 @@ def _steered() -> Any:
     )
     builder.add_edge(START, "measure")
     builder.add_node("ask", ask)
-    return builder.compile(name="steered")
+    return builder.compile(name=name)
 
 
 def _plain() -> Any:
@@ -119,6 +127,8 @@ def _plain() -> Any:
     return builder.compile(name="plain")
 
 
-steered = guarded(_steered())
+steered = guarded(_steered("steered", CompressionContext))
+hosted = guarded(_steered("hosted", HostContext))
+"""The same with a context of its own."""
 plain = _plain()
 """A graph without compression."""
