@@ -13,8 +13,9 @@ from langgraph_sdk._shared.utilities import get_asgi_transport
 from langgraph_sdk.client import LangGraphClient
 
 OF_THE_REQUEST = frozenset(
-    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
-    | {"expect", "last-event-id", "range", "te", "trailer", "transfer-encoding", "upgrade"}
+    {"accept", "accept-encoding", "connection", "content-encoding", "content-length"}
+    | {"content-type", "expect", "host", "last-event-id", "range", "te", "trailer"}
+    | {"transfer-encoding", "upgrade"}
 )
 """Headers that describe one request; any other may say who the caller is."""
 

@@ -21,7 +21,7 @@ WIDE: Any = {"width": 1180, "height": 860}
 NARROW: Any = {"width": 375, "height": 740}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium of the system; fails if there is none."""
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
