@@ -16,12 +16,12 @@ from langgraph_compression.policy.visible_text import visible
 from langgraph_compression.state.counting import Count
 
 _SHARES = {"requests": 0.4, "earlier": 0.2, "last": 0.2, "open": 0.1, "errors": 0.12}
-_SHARES |= {"files": 0.12, "tools": 0.16}
+_SHARES |= {"decisions": 0.12, "files": 0.1, "tools": 0.14}
 """Of the limit, by section, in the order in which sections are filled; what one does not need
 goes to the others afterwards. They sum up to more than 1 because few digests have all."""
 _SMALL_SHARES = {"requests": 0.55, "last": 0.45}
 """In a digest too small for all sections; the others get what is left."""
-_ORDER = ("earlier", "requests", "files", "tools", "errors", "open", "last")
+_ORDER = ("earlier", "requests", "decisions", "files", "tools", "errors", "open", "last")
 _SMALL = 200
 """Tokens below which a digest is small: it has no introduction and few sections."""
 
@@ -29,7 +29,7 @@ _SMALL = 200
 def digest(messages: Sequence[AnyMessage], limit: int, count: Count) -> str:
     r"""An extractive digest of the messages, in the language of their user.
 
-    Requests of the user with the answers they got, files touched, tools with outcomes,
+    Requests of the user with the answers they got, decisions, files touched, tools with outcomes,
     errors, what is open, the last state. The newest and the first requests are preferred.
     Reasoning is left out, media are named. The same messages give the same digest.
 

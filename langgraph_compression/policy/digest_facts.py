@@ -1,7 +1,6 @@
 """What a digest tells, gathered from the messages in one pass."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 
 from langgraph_compression.policy.content import readable_text
 from langgraph_compression.policy.summary import SUMMARY_MARK, answer_text
+from langgraph_compression.policy.telling_lines import decision_in, error_line
 from langgraph_compression.state.pairing import calls_of, pair, results_of
 
 _FILE_KEYS = (
@@ -17,8 +17,8 @@ _FILE_KEYS = (
     "notebook_path", "paths", "files",
 )  # fmt: skip
 _PATH_CHARS = 300
-_JSON_CHARS = 20_000
-"""Results above this are not parsed: a failure is short."""
+_ARGUMENT_CHARS = 20_000
+"""Arguments that are a text are not parsed beyond this."""
 _HEAD_CHARS, _TAIL_CHARS = 2000, 500
 """What is kept of a result: enough for an excerpt and for the last line of a traceback."""
 
@@ -52,6 +52,8 @@ class Facts:
     """Text of the last summary among the messages."""
     requests: list[Request] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    """Sentences of the assistant that tell a decision, each once."""
     last_answer: str = ""
     answered: bool = True
     """The assistant has written something after the last request."""
@@ -93,6 +95,9 @@ def _talk(facts: Facts, message: BaseMessage) -> None:
         text = answer_text(message) if isinstance(message, AIMessage) else _plain(message)
         if text:
             facts.last_answer, facts.answered = text, True
+            decision = decision_in(text)
+            if decision and decision not in facts.decisions[-50:]:
+                facts.decisions.append(decision)
             if facts.requests:
                 facts.requests[-1].answer = text
     elif isinstance(message, HumanMessage) or role in ("user", "human"):
@@ -129,7 +134,7 @@ def _arguments(args: object) -> Mapping[str, Any]:
     """The arguments of a call as names and values, also of a call that did not parse."""
     if isinstance(args, str):
         try:
-            args = json.loads(args[:_JSON_CHARS])
+            args = json.loads(args[:_ARGUMENT_CHARS])
         except (ValueError, RecursionError):
             return {"arguments": args}
     return args if isinstance(args, Mapping) else {} if args is None else {"arguments": args}
@@ -139,79 +144,6 @@ def _ends(text: str) -> str:
     if len(text) <= _HEAD_CHARS + _TAIL_CHARS:
         return text
     return f"{text[:_HEAD_CHARS]}\n…\n{text[-_TAIL_CHARS:]}"
-
-
-# -- failures ------------------------------------------------------------------------------
-
-_ERROR_START = re.compile(
-    r"[^\w{\"]{0,4}(\w*(error|exception)\b|fatal\b|failed\b|failure\b|panic\b"
-    r"|错误|失败|异常|报错|出错|执行失败|调用失败)",
-    re.IGNORECASE,
-)
-_EXIT_CODE = re.compile(
-    r"\b(exit[ _]?(code|status)|returncode)\W{1,4}([1-9]\d{0,2})\b", re.IGNORECASE
-)
-_TRACEBACK = re.compile(r"Traceback \(most recent call last\)")
-_FAILED_WORDS = ("error", "failed", "failure", "exception")
-_MESSAGE_KEYS = ("message", "msg", "detail", "error_message", "reason")
-
-
-def error_line(text: str, *, failed: bool = False) -> str | None:
-    """The line that tells why a tool failed, None if the result is no failure.
-
-    Args:
-        text: The whole result.
-        failed: The message itself is marked as an error.
-
-    >>> error_line('{"success": false, "error": "no such user"}')
-    'no such user'
-    >>> error_line("0 errors found") is None
-    True
-    """
-    start = text[:_HEAD_CHARS].strip()
-    value = _json_object(text)
-    if value is not None:
-        reason = _told_by(value)
-        if reason is not None:
-            return reason or start
-    elif _TRACEBACK.search(start):
-        return _last_line(text)
-    elif _ERROR_START.match(start) or _EXIT_CODE.search(start[:200]):
-        failed = True
-    if failed:
-        lines = [line.strip() for line in start.splitlines() if line.strip()]
-        return lines[0] if lines else "error"
-    return None
-
-
-def _json_object(text: str) -> Mapping[str, Any] | None:
-    if len(text) > _JSON_CHARS or text.lstrip()[:1] != "{":
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _told_by(value: Mapping[str, Any]) -> str | None:
-    """The reason that an object gives; empty if it only says that it failed, None if not even."""
-    error = next((value[key] for key in ("error", "errors", "exception") if value.get(key)), None)
-    said_no = any(value.get(key) is False for key in ("success", "ok"))
-    said_no |= str(value.get("status", "")).lower() in _FAILED_WORDS
-    said_no |= value.get("isError") is True
-    if not error and not said_no:
-        return None
-    if isinstance(error, dict):
-        error = next((error[key] for key in _MESSAGE_KEYS if error.get(key)), error)
-    if not error or error is True:
-        error = next((value[key] for key in _MESSAGE_KEYS if value.get(key)), "")
-    return error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
-
-
-def _last_line(text: str) -> str:
-    lines = text[-_TAIL_CHARS:].strip().splitlines()
-    return lines[-1].strip() if lines else ""
 
 
 # -- files and open tasks --------------------------------------------------------------------

@@ -8,7 +8,7 @@ from functools import partial
 
 from langgraph_compression.policy.digest_facts import Facts, ToolCall, files_of, open_tasks
 from langgraph_compression.policy.digest_words import Words
-from langgraph_compression.policy.quoting import cut, one_line, quoted
+from langgraph_compression.policy.quoting import cut, ends, one_line, quoted
 
 LEAST_CHARS = 16
 """An entry is not shortened below this."""
@@ -54,6 +54,7 @@ def sections_of(facts: Facts, words: Words, chars: int) -> dict[str, Section]:
     made = {
         "earlier": _quote(words.earlier, facts.earlier, chars, words),
         "requests": _requests(facts, words, chars),
+        "decisions": _decisions(facts, words),
         "files": _files(facts, words),
         "tools": _tools(facts, words, chars),
         "errors": _errors(facts, words, chars),
@@ -79,7 +80,8 @@ def _requests(facts: Facts, words: Words, chars: int) -> Section:
         def render(size: int) -> str:
             lines = [f"[{position + 1}]", quoted(request.text, size, omitted=words.shortened)]
             if answer and size > 4 * LEAST_CHARS:
-                lines.append(f"→ {words.answer}{one_line(answer, min(size // 2, 500))}")
+                room = max(120, min(size // 2, 500))
+                lines.append(f"→ {words.answer}{one_line(answer, room)}")
             return "\n".join(lines)
 
         ends = position in (0, len(requests) - 1)
@@ -91,6 +93,13 @@ def _requests(facts: Facts, words: Words, chars: int) -> Section:
     wanted = [*backwards[:1], *forwards[:1], *backwards[1:2], *forwards[1:2], *backwards]
     entries = [entry(position) for position in dict.fromkeys(wanted)]
     return Section(words.requests, entries, words.omitted)
+
+
+def _decisions(facts: Facts, words: Words) -> Section:
+    entries = [
+        Entry(at, partial(_item, decision), 200) for at, decision in enumerate(facts.decisions)
+    ]
+    return Section(words.decisions, entries[::-1], words.omitted)
 
 
 def _files(facts: Facts, words: Words) -> Section:
@@ -125,7 +134,7 @@ def _tools(facts: Facts, words: Words, chars: int) -> Section:
     summary = ", ".join(total(name) for name, _ in calls.most_common(30))
 
     def outcome(call: ToolCall, size: int) -> str:
-        result = words.no_result if call.result is None else one_line(call.result, excerpt) or "∅"
+        result = words.no_result if call.result is None else ends(call.result, excerpt) or "∅"
         return cut(f"- {_call(call, 120)} → {result}", size)
 
     entries = [Entry(0, partial(cut, f"- {summary}"), 1200)] if calls else []
@@ -171,6 +180,10 @@ def _open(facts: Facts, words: Words, chars: int) -> Section:
 
 def _named_call(call: ToolCall, note: str, size: int) -> str:
     return f"- {_call(call, size)}: {note}"
+
+
+def _item(text: str, size: int) -> str:
+    return f"- {one_line(text, size)}"
 
 
 def _task(task: str, title: str, size: int) -> str:

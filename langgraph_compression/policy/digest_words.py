@@ -12,6 +12,7 @@ class Words:
     head: str
     earlier: str
     requests: str
+    decisions: str
     files: str
     tools: str
     errors: str
@@ -33,6 +34,7 @@ ENGLISH = Words(
     "Quoted lines start with >.",
     earlier="Earlier summary",
     requests="Requests of the user",
+    decisions="Decisions the assistant told",
     files="Files touched (latest first)",
     tools="Tools used",
     errors="Errors (latest last)",
@@ -53,6 +55,7 @@ CHINESE = Words(
     "以 > 开头的行是原文。",
     earlier="先前的摘要",
     requests="用户的请求",
+    decisions="助手说明的决定",
     files="涉及的文件（最近的在前）",
     tools="使用的工具",
     errors="错误（最近的在后）",
@@ -76,10 +79,16 @@ _WORD = re.compile(r"(?<![\w./`-])[^\W\d_\u4e00-\u9fff]+(?![\w./`(-])")
 
 
 def words_for(said: Sequence[str]) -> Words:
-    """The language of what was said: Chinese if it has half as many Chinese characters as words.
+    """The language of most of the texts, by the first and the last twenty.
 
-    Chinese users name things in English; English users rarely anything in Chinese.
+    A text is Chinese if it has half as many Chinese characters as words: Chinese users name
+    things in English, English users rarely anything in Chinese.
     """
-    sample = "\n".join(text[:500] for text in [*said[:20], *said[-20:]])
-    chinese = len(_HAN.findall(sample))
-    return CHINESE if chinese and 2 * chinese >= len(_WORD.findall(sample)) else ENGLISH
+    sample = [text[:500] for text in [*said[:20], *said[-20:]]]
+    chinese = sum(map(_is_chinese, sample))
+    return CHINESE if chinese and 2 * chinese >= len(sample) else ENGLISH
+
+
+def _is_chinese(text: str) -> bool:
+    characters = len(_HAN.findall(text))
+    return characters > 0 and 2 * characters >= len(_WORD.findall(text))

@@ -44,6 +44,19 @@ def one_line(text: str, chars: int) -> str:
     return cut(line, chars)
 
 
+def ends(text: str, chars: int) -> str:
+    r"""Beginning and end of the text in one line; of JSON the beginning.
+
+    >>> ends("$ pytest\n" + 50 * "passed\n" + "1 failed in 2 s", 40)
+    '$ pytest passed passed… 1 failed in 2 s'
+    """
+    if len(text) <= chars or text.lstrip()[:1] in ("{", "["):
+        return one_line(text, chars)
+    size = chars * 2 // 5
+    tail = text[whole_character(text, len(text) - size) :]
+    return f"{one_line(text, chars - size - 1)} {one_line(tail, size)}"
+
+
 def cut(line: str, chars: int) -> str:
     """The beginning of a line, with an ellipsis if something is missing."""
     if len(line) <= chars:

@@ -23,7 +23,7 @@ from langchain_core.messages import (
 )
 
 from langgraph_compression.policy.digest import digest
-from langgraph_compression.policy.digest_facts import error_line
+from langgraph_compression.policy.telling_lines import decision_in, error_line
 from langgraph_compression.state.counting import Count
 
 TRANSCRIPTS = Path(__file__).parents[3] / "shared" / "transcripts"
@@ -81,6 +81,36 @@ CODING: list[AnyMessage] = [
 )
 def test_a_coding_session_tells(part: str) -> None:
     assert part in digest(CODING, 2000, quarter)
+
+
+def test_decisions_are_told_from_the_whole_range() -> None:
+    messages: list[AnyMessage] = []
+    for n in range(5):
+        messages += [HumanMessage(f"topic {n}"), AIMessage(f"I decided on plan {n}. Next.")]
+        messages += long_session(20)
+    text = digest(messages, 2000, quarter)
+    for n in range(5):
+        assert f"- I decided on plan {n}." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Done. Decision: keep `a.b` as it is. More?", "Decision: keep `a.b` as it is."),
+        ("测试通过。决定：默认拒绝。要继续吗？", "决定：默认拒绝。"),
+        ("We have agreed on\n- the name", "We have agreed on"),
+        ("An undecided matter", ""),
+        ("", ""),
+    ],
+)
+def test_which_sentence_tells_a_decision(text: str, sentence: str) -> None:
+    assert decision_in(text) == sentence
+
+
+def test_a_decision_in_a_text_without_sentences_is_bounded() -> None:
+    sentence = decision_in("x " * 3000 + "decided " + "y " * 3000)
+    assert "x decided y" in sentence
+    assert len(sentence) < 620
 
 
 def test_reasoning_and_system_prompt_are_left_out() -> None:
