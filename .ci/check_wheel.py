@@ -18,7 +18,8 @@ from langgraph_compression.errors import MissingExtraError
 
 folder = Path(package.__file__).parent
 assert folder.parent.name == "site-packages", folder
-assert (folder / "py.typed").is_file()
+for part in ("py.typed", "server/panel.html"):
+    assert (folder / part).is_file(), part
 for absent in ("langchain", "langchain_openai", "psycopg", "typer", "langgraph_api", "deepagents"):
     assert importlib.util.find_spec(absent) is None, f"{absent} came with the runtime dependencies"
 for name in package.__all__:

@@ -132,7 +132,13 @@ def _add_routes(
         request: Request,
         last_event_id: Annotated[str | None, Header()] = None,
     ) -> EventSourceResponse:
-        """Server-sent events `context_compression` of all runs of the thread."""
+        """Server-sent events `context_compression` of all runs of the thread.
+
+        First the status (`status: "measured"`), again after every run, and between them
+        `started`, `completed` and `failed` of runs with stream mode `custom`. With
+        Last-Event-ID follows what came after that event, with 0-0 all that the server still
+        has: the events of runs that were created with `stream_resumable`.
+        """
         async with caller_of(request) as client:
             await thread_of(client, str(thread_id))
 
