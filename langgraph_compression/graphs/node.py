@@ -24,7 +24,8 @@ def compression_node(graph: CompressionGraph) -> RunnableLambda[Any, dict[str, A
     flat nodes of `add_compression` do without.
     """
     builder = copy.copy(graph.builder)
-    builder.input_schema = CompressionState  # the host's channels come in, no client's
+    # The host's channels come in, no client's; the changed ones go back.
+    builder.input_schema = builder.output_schema = CompressionState
     inner = builder.compile(checkpointer=False, name=graph.name)
 
     def given(state: Mapping[str, Any]) -> dict[str, Any]:
