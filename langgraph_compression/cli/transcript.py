@@ -23,7 +23,8 @@ class TranscriptError(CompressionError, ValueError):
 
 
 def read_transcript(path: Path) -> list[AnyMessage]:
-    """The messages of a transcript file, all of them, with ids `m0`, `m1`, … where they had none.
+    """The messages of a transcript file, all of them, with ids `m0`, `m1`, … where they had none
+    of their own.
 
     Takes a JSON list of messages, an object with such a list in `messages`, or one message a
     line; each in the OpenAI chat form (`role`, `content`, `tool_calls`, `tool_call_id`) or as
@@ -46,10 +47,13 @@ def read_transcript(path: Path) -> list[AnyMessage]:
     messages = [_message(item, index) for index, item in enumerate(raw)]
     if not messages:
         raise TranscriptError(f"{path} holds no messages")
-    return [
-        message if message.id else message.model_copy(update={"id": f"m{index}"})
-        for index, message in enumerate(messages)
-    ]
+    # LangGraph takes a second message of an id for a new version of the first.
+    taken: set[str] = set()
+    for index, message in enumerate(messages):
+        if not message.id or message.id in taken:
+            messages[index] = message = message.model_copy(update={"id": f"m{index}"})
+        taken.add(str(message.id))
+    return messages
 
 
 def _raw_messages(path: Path, text: str) -> list[Any]:

@@ -130,7 +130,7 @@ def test_a_host_carries_the_context_in_a_field() -> None:
     builder = StateGraph(MessagesState, context_schema=HostContext)
     add_compression(builder, model, workdir=RecordingWorkdir())
     builder.add_edge(START, "measure")
-    graph = builder.compile()
+    graph: Any = builder.compile()
     context = HostContext(tenant="a", compression=CompressionContext(system_prompt="From context"))
     graph.invoke({"messages": [("user", "Hi")]}, context=context)
     assert model.views[-1][0].content == "From context"

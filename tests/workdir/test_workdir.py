@@ -199,15 +199,16 @@ def test_file_tools_work_and_tell_errors(workdir: Workdir) -> None:
 
 
 TEXTS = st.text(st.characters(), max_size=40)
+BLOCK = st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS})
 MESSAGES = st.lists(
     st.one_of(
         st.builds(HumanMessage, content=TEXTS, id=st.none() | TEXTS),
-        st.builds(AIMessage, content=st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS}))),
+        st.builds(AIMessage, content=st.lists(BLOCK)),
         st.builds(ToolMessage, content=TEXTS, tool_call_id=TEXTS, name=TEXTS),
         st.builds(ChatMessage, content=TEXTS, role=TEXTS),
     ),
     max_size=6,
-)  # fmt: skip
+)
 
 
 @given(MESSAGES)
