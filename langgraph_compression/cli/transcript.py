@@ -23,8 +23,7 @@ class TranscriptError(CompressionError, ValueError):
 
 
 def read_transcript(path: Path) -> list[AnyMessage]:
-    """The messages of a transcript file, all of them, with ids `m0`, `m1`, … where they had none
-    of their own.
+    """The messages of a transcript file, all of them, each with an id of its own.
 
     Takes a JSON list of messages, an object with such a list in `messages`, or one message a
     line; each in the OpenAI chat form (`role`, `content`, `tool_calls`, `tool_call_id`) or as

@@ -117,7 +117,8 @@ def test_after_model_may_be_a_node_or_a_map() -> None:
         builder.add_node("audit", lambda state: said.append(state["messages"][-1].content))
         builder.add_edge(START, "measure")
         builder.add_edge("audit", END)
-        builder.compile().invoke({"messages": [("user", "Hi")]})
+        graph: Any = builder.compile()
+        graph.invoke({"messages": [("user", "Hi")]})
     assert said == ["Understood."] * 4
 
 
