@@ -123,7 +123,7 @@ def pair(messages: Sequence[AnyMessage]) -> Pairing:
     id, else to the nearest one with that id (a further result), else to none.
     """
     pairing = Pairing(len(messages))
-    open_calls: dict[str, list[int]] = {}
+    open_calls: dict[str, list[tuple[int, int]]] = {}  # id → (assistant index, which call)
     latest: dict[str, int] = {}
     for index, message in enumerate(messages):
         if message.type in ("human", "ai"):
@@ -134,13 +134,13 @@ def pair(messages: Sequence[AnyMessage]) -> Pairing:
         if calls:
             pairing.calls[index] = calls
             pairing.last[index] = index
-            for call in calls:
-                open_calls.setdefault(call.id, []).append(index)
+            for which, call in enumerate(calls):
+                open_calls.setdefault(call.id, []).append((index, which))
                 latest[call.id] = index
         for call_id in results_of(message):
             waiting = open_calls.get(call_id)
             if waiting:
-                caller = waiting.pop()
+                caller, _ = waiting.pop()
             elif call_id in latest:
                 caller = latest[call_id]
             else:
@@ -148,11 +148,6 @@ def pair(messages: Sequence[AnyMessage]) -> Pairing:
                 continue
             pairing.owner[index, call_id] = caller
             pairing.last[caller] = index
-    still_open: dict[int, list[str]] = {}
-    for call_id, indexes in open_calls.items():
-        for index in indexes:
-            still_open.setdefault(index, []).append(call_id)
-    for index in sorted(still_open):
-        ids = still_open[index]
-        pairing.unanswered[index] = [call for call in pairing.calls[index] if call.id in ids]
+    for index, which in sorted(one for waiting in open_calls.values() for one in waiting):
+        pairing.unanswered.setdefault(index, []).append(pairing.calls[index][which])
     return pairing
