@@ -1,0 +1,171 @@
+"""Random conversations: parallel calls, repeated ids, gaps, orphans, odd messages."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+CALL_IDS = ("c0", "c1", "c2")
+TEXTS = st.one_of(
+    st.sampled_from(["", " \n", "Go on.", "好的，继续。", "👍🏽", "{messages} {0} %s", "\ud800 \0 end"]),
+    st.builds(lambda word, n: f"{word} " * n, st.sampled_from(["ferry", "码头"]), st.integers(1, 120)),
+)  # fmt: skip
+IDS = st.sampled_from(CALL_IDS)
+ARGS = st.dictionaries(st.sampled_from(["q", "path", "n"]), TEXTS, max_size=2)
+
+
+def _tool_calls(ids: Sequence[str], args: dict[str, Any]) -> list[Any]:
+    return [{"name": f"tool_{one}", "args": args, "id": one, "type": "tool_call"} for one in ids]
+
+
+def _openai(ids: Sequence[str]) -> dict[str, Any]:
+    calls = [
+        {"id": one, "type": "function", "function": {"name": one, "arguments": "{}"}} for one in ids
+    ]
+    return {"tool_calls": calls}
+
+
+def _blocks(ids: Sequence[str], text: str) -> list[Any]:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    calls = [{"type": "tool_use", "id": one, "name": one, "input": {}} for one in ids]
+    return [thought, {"type": "text", "text": text}, *calls]
+
+
+def _result_blocks(ids: Sequence[str], text: str) -> list[Any]:
+    return [{"type": "tool_result", "tool_use_id": one, "content": text} for one in ids]
+
+
+CALLERS: st.SearchStrategy[AnyMessage] = st.one_of(
+    st.builds(
+        lambda text, ids, args: AIMessage(text, tool_calls=_tool_calls(ids, args)),
+        TEXTS, st.lists(IDS, min_size=1, max_size=3), ARGS,
+    ),
+    st.builds(
+        lambda one: AIMessage(
+            "", invalid_tool_calls=[{"name": "t", "args": "{", "id": one, "error": "bad"}]
+        ),
+        IDS,
+    ),
+    st.builds(
+        lambda ids: AIMessage("", tool_calls=_tool_calls(ids, {}), additional_kwargs=_openai(ids)),
+        st.lists(IDS, min_size=1, max_size=2, unique=True),
+    ),
+    st.builds(
+        lambda ids, text: AIMessage(_blocks(ids, text)),
+        st.lists(IDS, min_size=1, max_size=2, unique=True), TEXTS,
+    ),
+    st.builds(
+        lambda name: AIMessage(
+            "", additional_kwargs={"function_call": {"name": name, "arguments": "{}"}}
+        ),
+        st.sampled_from(["f0", "f1"]),
+    ),
+)  # fmt: skip
+
+ANSWERS: st.SearchStrategy[AnyMessage] = st.one_of(
+    st.builds(lambda text, one: ToolMessage(text, tool_call_id=one), TEXTS, IDS),
+    st.builds(
+        lambda text, ids: HumanMessage(_result_blocks(ids, text)),
+        TEXTS, st.lists(IDS, min_size=1, max_size=2, unique=True),
+    ),
+    st.builds(
+        lambda text, name: FunctionMessage(content=text, name=name),
+        TEXTS, st.sampled_from(["f0", "f1"]),
+    ),
+)  # fmt: skip
+
+SAYINGS: st.SearchStrategy[AnyMessage] = st.one_of(
+    TEXTS.map(HumanMessage),
+    TEXTS.map(AIMessage),
+    TEXTS.map(SystemMessage),
+    TEXTS.map(lambda text: ChatMessage(text, role="critic")),
+    TEXTS.map(lambda text: HumanMessage([{"type": "text", "text": text}])),
+)
+
+PIECES = st.one_of(
+    SAYINGS.map(lambda message: [message]),
+    CALLERS.map(lambda message: [message]),
+    ANSWERS.map(lambda message: [message]),
+    # An ordinary group, so that not everything is odd.
+    st.builds(
+        lambda ids, text: [
+            AIMessage("", tool_calls=_tool_calls(ids, {})),
+            *(ToolMessage(text, tool_call_id=one) for one in ids),
+        ],
+        st.lists(IDS, min_size=1, max_size=3, unique=True), TEXTS,
+    ),
+)  # fmt: skip
+
+
+def conversations(max_size: int = 14) -> st.SearchStrategy[list[AnyMessage]]:
+    """Messages with ids m0, m1 …, of all kinds, in any order."""
+    return st.lists(PIECES, max_size=max_size).map(_numbered)
+
+
+def _numbered(pieces: Sequence[Sequence[AnyMessage]]) -> list[AnyMessage]:
+    messages = [message for piece in pieces for message in piece]
+    return [m.model_copy(update={"id": f"m{n}"}) for n, m in enumerate(messages)]
+
+
+def calls_in(message: BaseMessage) -> list[str]:
+    """Ids that a generated message calls, in order, repeated ones repeated."""
+    if not isinstance(message, AIMessage):
+        return []
+    found = [str(c["id"]) for c in [*message.tool_calls, *message.invalid_tool_calls]]
+    if not found and isinstance(message.content, list):
+        found = [b["id"] for b in message.content if b.get("type") == "tool_use"]  # type: ignore[union-attr]
+    old = message.additional_kwargs.get("function_call")
+    return [*found, "function " + old["name"]] if old else found
+
+
+def answers_in(message: BaseMessage) -> list[str]:
+    """Ids that a generated message answers."""
+    if isinstance(message, ToolMessage):
+        return [message.tool_call_id]
+    if isinstance(message, FunctionMessage):
+        return ["function " + str(message.name)]
+    blocks = message.content if isinstance(message.content, list) else []
+    return [b["tool_use_id"] for b in blocks if b.get("type") == "tool_result"]  # type: ignore[union-attr]
+
+
+def assigned(messages: Sequence[BaseMessage]) -> dict[tuple[int, str], int | None]:
+    """(index of a result, id) → its assistant message, by the sentence of the specification.
+
+    A result belongs to the nearest earlier assistant message that has an open call of its id,
+    else to the nearest one with that id.
+    """
+    owner: dict[tuple[int, str], int | None] = {}
+    open_calls = [list(calls_in(message)) for message in messages]
+    for index, message in enumerate(messages):
+        for one in answers_in(message):
+            earlier = range(index - 1, -1, -1)
+            waiting = next((at for at in earlier if one in open_calls[at]), None)
+            if waiting is not None:
+                open_calls[waiting].remove(one)
+            caller = next((at for at in earlier if one in calls_in(messages[at])), None)
+            owner[index, one] = waiting if waiting is not None else caller
+    return owner
+
+
+def open_calls(messages: Sequence[BaseMessage]) -> dict[int, list[str]]:
+    """Assistant index → its calls without a result."""
+    left = {at: list(calls_in(message)) for at, message in enumerate(messages)}
+    for (_, one), caller in assigned(messages).items():
+        if caller is not None and one in left[caller]:
+            left[caller].remove(one)
+    return {at: calls for at, calls in left.items() if calls}
+
+
+def last_speech(messages: Sequence[BaseMessage]) -> int:
+    """Index of the last human or assistant message, -1 for none."""
+    return max((n for n, m in enumerate(messages) if m.type in ("human", "ai")), default=-1)
