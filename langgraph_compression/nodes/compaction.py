@@ -1,8 +1,9 @@
 """Compaction of messages, with the files it needs: used by several nodes."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 from weakref import WeakKeyDictionary, ref
 
@@ -11,7 +12,13 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMess
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps, in_thread
 from langgraph_compression.policy.arguments import clip_arguments
-from langgraph_compression.policy.saved_result import Saved, save_result
+from langgraph_compression.policy.read_back import names_saved_file
+from langgraph_compression.policy.saved_result import (
+    Saved,
+    result_blocks,
+    save_result,
+    save_result_block,
+)
 from langgraph_compression.state.pairing import Call, Pairing
 from langgraph_compression.workdir.workdir import Workdir
 
@@ -25,10 +32,17 @@ class Compacted:
     messages: list[AnyMessage]
     saved: dict[int, Saved]
     """Results that were replaced, and are in files."""
+    blocks: dict[int, dict[int, Saved]]
+    """The same for results that are blocks of a human message, by index of the block."""
     clipped: set[int]
     """Assistant messages whose arguments were clipped."""
     failures: list[dict[str, str]]
     """Files that could not be written."""
+
+    @property
+    def results(self) -> int:
+        """How many results were replaced."""
+        return len(self.saved) + sum(map(len, self.blocks.values()))
 
 
 def compact_tail(
@@ -52,7 +66,7 @@ def compact_tail(
             and those that fail now are added.
     """
     seen_upto = pairing.size if unseen else pairing.last_assistant
-    done = Compacted(list(tail), {}, set(), [])
+    done = Compacted(list(tail), {}, {}, set(), [])
     for index, message in enumerate(tail):
         if isinstance(message, AIMessage):
             clipped = _clipped(run, message)
@@ -60,19 +74,43 @@ def compact_tail(
                 done.messages[index] = clipped
                 done.clipped.add(index)
         elif isinstance(message, ToolMessage) and index < seen_upto:
-            saved = _saved(run, message, _call(pairing, index, message))
+            saved = _saved(run, message, _call(pairing, index, message.tool_call_id))
             if saved and saved.path not in unsaved:
                 done.saved[index] = saved
-    wanted = {saved.path: saved.text for saved in done.saved.values()}
+        elif message.type == "human" and index < seen_upto:
+            for at, call_id in result_blocks(message):
+                saved = _saved(run, message, _call(pairing, index, call_id), at)
+                if saved and saved.path not in unsaved:
+                    done.blocks.setdefault(index, {})[at] = saved
+    wanted = {
+        saved.path: saved.text
+        for replaced in (done.saved, *done.blocks.values())
+        for saved in replaced.values()
+    }
     failed: dict[str, str] = yield in_thread(write_missing, workdir, wanted)
     for path, error in failed.items():
         logger.warning("tool result stays in the request: %s was not written: %s", path, error)
         unsaved.add(path)
         done.failures.append({"kind": "result", "error": error})
-    done.saved = {at: saved for at, saved in done.saved.items() if saved.path not in failed}
+    done.saved = _written_only(done.saved, failed)
     for index, saved in done.saved.items():
         done.messages[index] = cast("AnyMessage", saved.message)
+    for index, blocks in list(done.blocks.items()):
+        done.blocks[index] = _written_only(blocks, failed)
+        if done.blocks[index]:
+            done.messages[index] = _with_blocks(tail[index], done.blocks[index])
     return done
+
+
+def _written_only(replaced: dict[int, Saved], failed: Collection[str]) -> dict[int, Saved]:
+    return {at: saved for at, saved in replaced.items() if saved.path not in failed}
+
+
+def _with_blocks(message: AnyMessage, replaced: dict[int, Saved]) -> AnyMessage:
+    content = list(message.content)
+    for at, saved in replaced.items():
+        content[at] = saved.message.content[at]
+    return message.model_copy(update={"content": content})
 
 
 _written: WeakKeyDictionary[Workdir, set[str]] = WeakKeyDictionary()
@@ -99,21 +137,12 @@ def write_missing(workdir: Workdir, files: dict[str, str]) -> dict[str, str]:
     return failed
 
 
-def _call(pairing: Pairing, index: int, message: ToolMessage) -> Call | None:
-    owner = pairing.owner.get((index, message.tool_call_id))
+def _call(pairing: Pairing, index: int, call_id: str) -> Call | None:
+    owner = pairing.owner.get((index, call_id))
     for call in pairing.calls.get(owner, ()) if owner is not None else ():
-        if call.id == message.tool_call_id:
+        if call.id == call_id:
             return call
     return None
-
-
-def _reads_saved_file(args: Any) -> bool:
-    """Whether a call names a file under outputs/: its result is there already."""
-    values = args.values() if isinstance(args, dict) else ()
-    return any(
-        isinstance(value, str) and value.removeprefix("./").lstrip("/").startswith("outputs/")
-        for value in values
-    )
 
 
 _Key = tuple[int, Any]
@@ -151,20 +180,23 @@ def _none_if_same(new: AIMessage, old: AIMessage) -> AIMessage | None:
     return None if new is old else new
 
 
-def _saved(run: Run, message: ToolMessage, call: Call | None) -> Saved | None:
-    if call is not None and _reads_saved_file(call.args):
+def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -> Saved | None:
+    """What a result is replaced by: a tool message, or one block of a human message."""
+    if call is not None and names_saved_file(call.args):
         return None
     settings = run.settings
-    tool = message.name or (call.name if call else "tool")
+    tool = (message.name if block < 0 else None) or (call.name if call else "tool")
     query = call.args.get("query") if call is not None and isinstance(call.args, dict) else None
     query = query if isinstance(query, str) else None
     kinds = settings.structured_result_tools
     limit = settings.summary_tool_result_token_limit
-    decides = (tool, query, limit, tuple(kinds.items()), run.counter, run.graph.redact)
+    save: Callable[..., Saved | None] = (
+        save_result if block < 0 else partial(save_result_block, index=block)
+    )
     result: Saved | None = _remembered(
         message,
-        decides,
-        lambda: save_result(
+        (block, tool, query, limit, tuple(kinds.items()), run.counter, run.graph.redact),
+        lambda: save(
             message,
             tool=tool,
             limit=limit,

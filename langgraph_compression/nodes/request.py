@@ -100,8 +100,8 @@ def compacted(
     done = yield from compact_tail(run, workdir, tail, pair(tail), unseen=unseen, unsaved=unsaved)
     request["unsaved"] = sorted(unsaved)
     fail(request, done.failures)
-    if done.saved or done.clipped:
-        note(request, "compacted", results=len(done.saved), arguments=len(done.clipped))
+    if done.results or done.clipped:
+        note(request, "compacted", results=done.results, arguments=len(done.clipped))
     return done
 
 
