@@ -10,15 +10,17 @@ import typer
 from langchain_core.messages import convert_to_openai_messages
 from pydantic import ValidationError
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress
 
 from langgraph_compression.cli.plot import draw
 from langgraph_compression.cli.replay import Outcome, run_transcript
 from langgraph_compression.cli.report import as_json, show
-from langgraph_compression.cli.transcript import TranscriptError, read_transcript
+from langgraph_compression.cli.transcript import read_transcript
 from langgraph_compression.errors import CompressionError
 from langgraph_compression.graphs.compression import graph as canonical_graph
-from langgraph_compression.state.settings import CompressionSettings
+from langgraph_compression.nodes.models import EXTRACTIVE, Model, named_model
+from langgraph_compression.state.settings import CompressionSettings, Profile
 from langgraph_compression.workdir.workdir import Workdir
 
 app = typer.Typer(
@@ -52,7 +54,9 @@ def graph() -> None:
 @app.command()
 def compress(
     file: Annotated[Path, typer.Argument(help="OpenAI chat JSON or JSONL, or LangChain dicts.")],
-    out: Annotated[Path, typer.Option(help="Folder for the view and the files.")] = Path("out"),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the view and the files.", file_okay=False)
+    ] = Path("out"),
     summary_model: Annotated[
         str, typer.Option(help='Who summarizes: "provider:name", or "extractive": no model.')
     ] = "extractive",
@@ -63,16 +67,16 @@ def compress(
     tool_result_limit: Annotated[
         int | None, typer.Option(help="Tokens a tool result may have.")
     ] = None,
-    profile: Annotated[
-        str | None, typer.Option(help="default, o200k, qwen3, llama3 or gemma3.")
-    ] = None,
+    profile: Annotated[Profile | None, typer.Option(help="Whose tokens are estimated.")] = None,
     system_prompt: Annotated[
-        Path | None, typer.Option(help="File with a system prompt to send first.")
+        Path | None, typer.Option(help="File with a system prompt to send first.", dir_okay=False)
     ] = None,
     replay: Annotated[
         bool, typer.Option(help="Each recorded answer is a request, turn by turn.")
     ] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw the pressure into this SVG.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the pressure into this SVG.", dir_okay=False)
+    ] = None,
     as_json_text: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
 ) -> None:
     """Run a transcript through the compression graph and report what happened.
@@ -90,8 +94,9 @@ def compress(
             token_profile=profile,
         )
         prompt = system_prompt.read_text("utf-8") if system_prompt else None
-    except (TranscriptError, ValidationError, OSError, UnicodeDecodeError) as error:
-        errors.print(f"[red]error:[/red] {_said(error)}", highlight=False, soft_wrap=True)
+        summarizer = _summarizer(summary_model)
+    except (CompressionError, ValidationError, OSError, UnicodeDecodeError) as error:
+        _print_error(errors, _said(error))
         raise typer.Exit(2) from None
     try:
         with Progress(console=errors, transient=True, disable=not sys.stderr.isatty()) as progress:
@@ -102,14 +107,14 @@ def compress(
                 settings=settings,
                 workdir=workdir,
                 system_prompt=prompt,
-                summary_model=summary_model,
+                summary_model=summarizer,
                 turn_by_turn=replay,
                 on_step=lambda done: progress.update(task, completed=done),
             )
         _write(out, outcome, plot)
         paths = workdir.list("outputs")
     except (CompressionError, OSError) as error:
-        errors.print(f"[red]error:[/red] {error}", highlight=False, soft_wrap=True)
+        _print_error(errors, str(error))
         raise typer.Exit(1) from None
     if as_json_text:
         typer.echo(json.dumps(as_json(outcome, paths, str(out)), ensure_ascii=False, indent=2))
@@ -123,6 +128,23 @@ def compress(
 
 def _settings(**given: Any) -> CompressionSettings:
     return CompressionSettings(**{name: v for name, v in given.items() if v is not None})
+
+
+def _summarizer(name: str) -> Model:
+    if name == EXTRACTIVE:
+        return name
+    try:
+        return named_model(name)
+    except CompressionError:
+        raise
+    except Exception as error:  # each provider has its own errors, for a missing key for example
+        raise CompressionError(f"model {name!r} cannot be used: {error}") from error
+
+
+def _print_error(console: Console, text: str) -> None:
+    """Print a text that may hold anything, also brackets and what no terminal can encode."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    console.print(f"[red]error:[/red] {escape(text)}", highlight=False, soft_wrap=True)
 
 
 def _said(error: Exception) -> str:

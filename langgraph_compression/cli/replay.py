@@ -41,6 +41,8 @@ class Step:
 class Outcome:
     """What running a transcript gave."""
 
+    messages: int
+    """Messages of the transcript."""
     steps: list[Step]
     view: list[BaseMessage]
     """The last request, as the model got it."""
@@ -131,7 +133,7 @@ def run_transcript(
             )
         )
         on_step(min(done, len(messages)))
-    return Outcome(steps, model.last, graph.get_state(config).values)
+    return Outcome(len(messages), steps, model.last, graph.get_state(config).values)
 
 
 def _pieces(messages: Sequence[AnyMessage]) -> Iterator[tuple[list[AnyMessage], AIMessage]]:

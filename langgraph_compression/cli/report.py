@@ -11,7 +11,10 @@ ROWS = 24
 """Rows of the course over the turns; of longer ones the fullest turn of each share is shown."""
 
 BAR = 22
-"""Width of a bar that stands for the threshold."""
+"""Greatest width of a bar that stands for the threshold."""
+
+REST = 55
+"""Columns that the course needs beside the bars."""
 
 
 def as_json(outcome: Outcome, paths: list[str], out: str) -> dict[str, Any]:
@@ -21,7 +24,7 @@ def as_json(outcome: Outcome, paths: list[str], out: str) -> dict[str, Any]:
     return {
         "requests": len(outcome.steps),
         "turns": last.turn,
-        "messages": last.messages,
+        "messages": outcome.messages,
         "before": last.before,
         "after": last.after,
         "compacted": count(outcome, "compacted"),
@@ -53,6 +56,15 @@ def count(outcome: Outcome, action: str) -> int:
     return sum(any(done["action"] == action for done in step.actions) for step in outcome.steps)
 
 
+def counted(count: int, thing: str) -> str:
+    """A count in words.
+
+    >>> counted(1, "request"), counted(1200, "request")
+    ('1 request', '1,200 requests')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def show(console: Console, outcome: Outcome, paths: list[str], out: str) -> None:
     """Print the report."""
     last = outcome.steps[-1]
@@ -67,7 +79,8 @@ def show(console: Console, outcome: Outcome, paths: list[str], out: str) -> None
         _show_course(console, outcome.steps)
     requests = len(outcome.steps)
     console.print(
-        f"{last.messages:,} messages, {last.turn} turns, {requests:,} requests: "
+        f"{counted(outcome.messages, 'message')}, {counted(last.turn, 'turn')}, "
+        f"{counted(requests, 'request')}: "
         f"{count(outcome, 'compacted')} compacted, {count(outcome, 'summarized')} summarized."
     )
     _show_files(console, paths, out)
@@ -89,11 +102,10 @@ def show(console: Console, outcome: Outcome, paths: list[str], out: str) -> None
 
 
 def _show_course(console: Console, steps: list[Step]) -> None:
+    bar = max(4, min(BAR, (console.width - REST) // 2))
     table = Table(
-        "turn",
-        "before",
-        "after",
-        Column(min_width=2 * BAR // 2 + 8, no_wrap=True),
+        *(Column(name, justify="right", no_wrap=True) for name in ("turn", "before", "after")),
+        Column(no_wrap=True),
         "done",
         title="Pressure over the turns",
     )
@@ -104,10 +116,9 @@ def _show_course(console: Console, steps: list[Step]) -> None:
             str(step.turn),
             f"{step.before['total']:,}",
             f"{step.after['total']:,}",
-            _bar(step.before["total"], step.after["total"], threshold),
+            _bar(step.before["total"], step.after["total"], threshold, bar),
             done,
         )
-    table.columns[1].justify = table.columns[2].justify = "right"
     console.print(table)
     console.print(f"█ sent, ░ left out, │ threshold ({steps[0].before['threshold']:,} tokens)")
 
@@ -119,12 +130,12 @@ def _chosen(steps: list[Step]) -> list[Step]:
     return [max(share, key=lambda step: step.before["total"]) for share in shares]
 
 
-def _bar(before: int, after: int, threshold: int) -> str:
+def _bar(before: int, after: int, threshold: int, full: int) -> str:
     def width(tokens: int) -> int:
-        return min(2 * BAR, round(tokens * BAR / threshold))
+        return min(2 * full, round(tokens * full / threshold))
 
     bar = "█" * width(after) + "░" * max(0, width(before) - width(after))
-    return bar.ljust(BAR)[:BAR] + "│" + bar[BAR:]
+    return bar.ljust(full)[:full] + "│" + bar[full:]
 
 
 def _show_files(console: Console, paths: list[str], out: str) -> None:
@@ -132,8 +143,8 @@ def _show_files(console: Console, paths: list[str], out: str) -> None:
     history = [path for path in paths if path.startswith("outputs/conversation_history/")]
     console.print(f"Written to [bold]{out}[/bold]:", highlight=False)
     console.print("  view.json, the last request as the model got it", highlight=False)
-    for name, found in (("saved tool results", results), ("history files", history)):
+    for name, found in (("saved tool result", results), ("history file", history)):
         if found:
             shown = "\n".join(f"    {path}" for path in found[:5])
             more = f"\n    … and {len(found) - 5} more" if len(found) > 5 else ""
-            console.print(f"  {len(found)} {name}\n{shown}{more}", highlight=False)
+            console.print(f"  {counted(len(found), name)}\n{shown}{more}", highlight=False)
