@@ -3,9 +3,8 @@
     python scripts/fit_tokens.py COUNTS.json [MORE.json …] > langgraph_compression/tokens/rates.py
 
 Each file is a list of `{"text", "category", "tokens": {"o200k", "qwen3", "llama3", "gemma3"}}`.
-Rates are those that make the relative error smallest over all texts, rates of most features not
-below zero; every fifth text is held back once to print (on stderr) the error to expect on texts
-not seen. Needs numpy and scipy.
+Rates are those that make the relative error smallest over all texts, within bounds. Every sixth
+text is held back once, to print (on stderr) the error to expect on texts not seen. Needs numpy.
 """
 
 import json
@@ -15,95 +14,102 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
+from numpy.typing import NDArray
 
-from langgraph_compression.tokens.features import NAMES, features
+from langgraph_compression.tokens.features import MAY_LOWER, NAMES, features
 
-PROFILES = ("default", "o200k", "qwen3", "llama3", "gemma3")
+PROFILES = ("o200k", "qwen3", "llama3", "gemma3")
 SMALLEST = 0.04
 """Relative error below which a text counts no further: no fit to single texts."""
+SHRINKAGE = 0.003
+"""Pull towards 0, so that a feature of few texts gets no wild rate."""
+HIGHEST, LOWEST = 4.0, -0.5
+"""Bounds of a rate; the lower one for `MAY_LOWER`, 0 for the other features."""
+FOLDS = 6
 
-MAY_LOWER = tuple(
-    name
-    for name in NAMES
-    if name.startswith(
-        ("space", "newline", "tab", "run", "rule", "lower", "upper", "two_", "letter")
-    )
-    or name.endswith(("_space", "_newline", "_quote", "_bracket", "_point"))
-    or name in ("digit_2", "digit_3", "digit_6", "emoji_run", "han_run", "quote_lower")
-)
-"""Features of texts whose characters merge into longer tokens: these lower the count."""
+Array = NDArray[np.float64]
 
 
-def truth(tokens: dict[str, int], profile: str) -> float:
-    if profile != "default":
-        return tokens[profile]
-    a, b = tokens["o200k"], tokens["qwen3"]
-    return 2 * a * b / (a + b)
+def minimum(square: Array, linear: Array, start: Array | None, sweeps: int) -> Array:
+    """Minimum of x'Sx/2 - l'x within the bounds, one coordinate after the other."""
+    lowest = np.array([LOWEST if name in MAY_LOWER else 0.0 for name in NAMES])
+    rates = np.zeros(len(linear)) if start is None else start.copy()
+    gradient = square @ rates - linear
+    for _ in range(sweeps):
+        for i in range(len(rates)):
+            wanted = rates[i] - gradient[i] / square[i, i]
+            step = min(max(wanted, lowest[i]), HIGHEST) - rates[i]
+            if step:
+                gradient += square[:, i] * step
+                rates[i] += step
+    return rates
 
 
-def fit(matrix: Any, wanted: Any, weight: Any) -> Any:
+def fit(matrix: Array, truth: Array, weight: Array) -> Array:
     """Rates of least absolute relative error, by repeated weighted least squares."""
-    relative = matrix / wanted[:, None]
-    scale = np.sqrt((weight[:, None] * relative**2).mean(0)) + 1e-9
-    relative = relative / scale
-    lower = [NAMES.index(name) for name in MAY_LOWER]
-    relative = np.hstack([relative, -relative[:, lower]])
-    size = relative.shape[1]
-    weights = weight.copy()
-    for _ in range(10):
-        root = np.sqrt(weights)[:, None]
-        square = (relative * root).T @ (relative * root)
-        square += 3e-4 * weights.sum() / 1.0 * np.eye(size) + 1e-9 * np.eye(size)
-        target = ((relative * root) * root).sum(0)
-        factor = np.linalg.cholesky(square)
-        found, _rest = nnls(factor.T, np.linalg.solve(factor, target), maxiter=40 * size)
-        error = np.abs(relative @ found - 1)
-        weights = weight * SMALLEST / np.maximum(error, SMALLEST)
-    rates = found[: len(NAMES)].copy()
-    rates[lower] -= found[len(NAMES) :]
-    return rates / scale
+    relative = matrix / truth[:, None]
+    weights, rates = weight, None
+    for sweeps in (80, 80, 80, 80, 80, 400):
+        square = relative.T @ (relative * weights[:, None]) + SHRINKAGE * np.eye(len(NAMES))
+        rates = minimum(square, relative.T @ weights, rates, sweeps)
+        weights = weight * SMALLEST / np.maximum(np.abs(relative @ rates - 1), SMALLEST)
+    assert rates is not None
+    return rates
 
 
-def main() -> None:
-    texts = [
-        x for path in sys.argv[1:] for x in json.loads(Path(path).read_text("utf-8")) if x["text"]
-    ]
-    rows = [features(x["text"]) for x in texts]
-    matrix = np.array([[row.get(name, 0) for name in NAMES] for row in rows], float)
+def read(paths: list[str]) -> list[dict[str, Any]]:
+    return [x for path in paths for x in json.loads(Path(path).read_text("utf-8")) if x["text"]]
+
+
+def weights_of(texts: list[dict[str, Any]]) -> Array:
+    """Short texts, large categories and pure repeats count less."""
     sizes = Counter(x["category"] for x in texts)
-    weight = np.array(
-        [min(1.0, len(x["text"]) / 300) ** 0.5 * sizes[x["category"]] ** -0.35 for x in texts]
-    )
-    weight *= [0.4 if "repeat" in x["category"] else 1.0 for x in texts]
-    long = np.array(
+    return np.array(
         [
-            len(x["text"]) >= 400 and not any(k in x["category"] for k in ("repeat", "white", "ws"))
+            min(1.0, len(x["text"]) / 300) ** 0.5
+            * sizes[x["category"]] ** -0.35
+            * (0.4 if "repeat" in x["category"] else 1.0)
             for x in texts
         ]
     )
-    tables = {}
+
+
+def main() -> None:
+    texts = read(sys.argv[1:])
+    if not texts:
+        sys.exit("No texts: name JSON files with texts and their counts.")
+    rows = [features(x["text"]) for x in texts]
+    matrix = np.array([[row.get(name, 0) for name in NAMES] for row in rows], float)
+    weight = weights_of(texts)
+    plain = np.array(
+        [
+            len(x["text"]) >= 400
+            and not any(kind in x["category"] for kind in ("repeat", "whitespace"))
+            for x in texts
+        ]
+    )
+    columns = []
     for profile in PROFILES:
-        wanted = np.array([truth(x["tokens"], profile) for x in texts])
-        held = np.zeros(len(texts))
-        for part in range(5):
-            inside = np.arange(len(texts)) % 5 != part
-            held[~inside] = matrix[~inside] @ fit(matrix[inside], wanted[inside], weight[inside])
-        error = np.abs(held / wanted - 1)
-        print(
-            f"{profile}: held back: long median {np.median(error[long]):.1%} "
-            f"p95 {np.quantile(error[long], 0.95):.1%}; all median {np.median(error):.1%} "
-            f"p95 {np.quantile(error, 0.95):.1%}",
-            file=sys.stderr,
-        )
-        tables[profile] = fit(matrix, wanted, weight)
+        truth = np.array([x["tokens"][profile] for x in texts], float)
+        estimate = np.zeros(len(texts))
+        for fold in range(FOLDS):
+            out = np.arange(len(texts)) % FOLDS == fold
+            estimate[out] = matrix[out] @ fit(matrix[~out], truth[~out], weight[~out])
+        error = np.abs(np.maximum(1, estimate) / truth - 1)
+        for label, some in (("400 characters and more", error[plain]), ("all", error)):
+            print(
+                f"{profile}, held back, {label}: median {np.median(some):.1%}, "
+                f"p95 {np.quantile(some, 0.95):.1%}",
+                file=sys.stderr,
+            )
+        columns.append(fit(matrix, truth, weight))
     print('"""Tokens per feature, by profile. Written by scripts/fit_tokens.py; do not edit."""\n')
     print("from collections.abc import Mapping\n")
-    print("# " + ", ".join(PROFILES))
-    print("RATES: Mapping[str, tuple[float, float, float, float, float]] = {")
+    print(f"COLUMNS = {json.dumps(PROFILES).replace('[', '(').replace(']', ')')}\n")
+    print("RATES: Mapping[str, tuple[float, float, float, float]] = {")
     for index, name in enumerate(NAMES):
-        row = ", ".join(f"{tables[profile][index]:.4f}" for profile in PROFILES)
-        print(f'    "{name}": ({row}),')
+        key = repr(name) if '"' in name else json.dumps(name)
+        print(f"    {key}: ({', '.join(f'{column[index]:.3f}' for column in columns)}),")
     print("}")
 
 

@@ -1,191 +1,211 @@
 """What is counted of a text before any profile looks at it: named features, in one pass.
 
-ASCII characters are mapped to letters that name their kind (`l` for a lower-case letter, `d`
-for a digit …); a feature is how often a pattern of kinds occurs. Other characters count by
-script, from the upper byte of their UTF-16 form. `bytes.translate` and `bytes.count` run at
-hundreds of megabytes a second, so that dozens of features stay cheap.
+Tokenizers cut a text where the kind of character changes and then glue together what is
+frequent. So the features are: the letters and punctuation marks themselves, the places where
+one kind of character meets another, the lengths of runs of one kind, and the scripts. Each
+feature is a number of occurrences; a profile knows how many tokens one occurrence is worth.
 """
 
-import re
-import string
-from collections import Counter
-from collections.abc import Mapping
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, punctuation
 
-_KINDS = {
-    " ": " ",
-    "n": "\n\r\v\f",
-    "t": "\t",
-    "d": string.digits,
-    "U": string.ascii_uppercase,
-    "l": string.ascii_lowercase,
-    ".": ".,;:!?",
-    "(": "()[]{}<>",
-    '"': "\"'`",
-    "+": "+*=/\\|~^%&$#@",
-    "-": "-",
-    "_": "_",
+from langgraph_compression.tokens.characters import KINDS, Characters, classify, neighbours
+from langgraph_compression.tokens.han import HAN_TIERS, han_tiers
+from langgraph_compression.tokens.scripts import SCRIPT_KINDS, UNCOUNTED
+
+_LETTER = "lower upper"
+_MARK = "point wrap operator underscore"
+_WHITE = "space newline tab"
+
+_MEETINGS: dict[str, tuple[tuple[str, str], ...]] = {
+    # Latin words: a token mostly begins where a word does
+    "word_after_space": (("space", "lower"),),
+    "capital_after_space": (("space", "upper"),),
+    "word_at_line_start": (("newline tab", _LETTER),),
+    "word_after_point": (("point", _LETTER),),
+    "word_after_wrap": (("wrap", _LETTER),),
+    "word_after_operator": (("operator symbol emoji run", _LETTER),),
+    "word_after_underscore": (("underscore", _LETTER),),
+    "word_after_digit": (("digit", _LETTER),),
+    "word_after_foreign": (("cjk hangul alphabet", _LETTER),),
+    "lower_after_lower": (("lower", "lower"),),
+    "lower_after_capital": (("upper", "lower"),),
+    "capital_after_lower": (("lower", "upper"),),
+    "capital_after_capital": (("upper", "upper"),),
+    # numbers
+    "digit_after_letter": (("lower upper cjk hangul alphabet", "digit"),),
+    "digit_after_space": (("space tab", "digit"),),
+    "digit_at_line_start": (("newline", "digit"),),
+    "digit_after_mark": ((f"{_MARK} symbol", "digit"),),
+    "digit_after_digit": (("digit", "digit"),),
+    # white space; the space before a word usually belongs to the word
+    "space_after_word": (("lower upper digit alphabet hangul", "space"),),
+    "space_after_mark": ((f"{_MARK} cjk symbol emoji run tab", "space"),),
+    "space_at_line_start": (("newline", "space"),),
+    "newline_after_word": (("lower upper digit alphabet hangul cjk symbol emoji run", "newline"),),
+    "newline_after_mark": ((_MARK, "newline"),),
+    "newline_after_newline": (("newline", "newline"),),
+    "newline_after_blank": (("space tab", "newline"),),
+    "first_tab": ((f"lower upper digit alphabet symbol space newline {_MARK}", "tab"),),
+    "tab_after_tab": (("tab", "tab"),),
+    # punctuation, which merges with its neighbours
+    "mark_after_space": (("space", _MARK),),
+    "mark_at_line_start": (("newline tab", _MARK),),
+    "mark_after_word": (("lower upper digit", _MARK),),
+    "mark_after_foreign": (("cjk hangul alphabet symbol emoji", _MARK),),
+    "mark_after_mark": (
+        ("point wrap underscore", _MARK),
+        ("operator", "point wrap underscore"),
+    ),
+    "operator_after_operator": (("operator", "operator"),),
+    # other scripts
+    "foreign_word_start": ((f"{_WHITE} digit symbol {_MARK}", "alphabet"),),
+    "space_after_foreign_word": (("alphabet", "space"),),
+    "hangul_word_start": ((f"{_WHITE} symbol {_MARK}", "hangul"),),
+    "cjk_start": ((f"{_WHITE} lower upper digit symbol {_MARK}", "cjk"),),
+    "symbol_after_symbol": (("symbol", "symbol"),),
 }
-_CONTROL, _RULE, _RUN = "c", "r", "R"
-_RULERS = b"=-_*#.~/+%"
-"""Characters that rulers are drawn with: vocabularies have them in runs of 64, others by 2 to 8."""
+"""Feature → pairs of kinds that meet; a pair counts for the last feature that names it."""
 
-_TO_KIND = bytearray(_CONTROL * 256, "ascii")
-for _kind, _characters in _KINDS.items():
-    for _character in _characters:
-        _TO_KIND[ord(_character)] = ord(_kind)
-_TO_KIND[ord("\x7f")] = ord(_CONTROL)
-_RULE_MARK, _RUN_MARK = b"\x01", b"\x02"
-_TO_KIND[_RULE_MARK[0]] = ord(_RULE)
-_TO_KIND[_RUN_MARK[0]] = ord(_RUN)
-TO_KIND = bytes(_TO_KIND)
+_RUNS: dict[str, tuple[str, str, int]] = {
+    # feature: kind of run, how many neighbours of that kind make one occurrence
+    **{f"word_steps_{n}": ("word", "w", n) for n in (2, 3, 4, 6, 8, 11)},
+    **{f"foreign_word_steps_{n}": ("foreign word", "f", n) for n in (3, 5, 8)},
+    "digits_3": ("number", "d", 3),
+    **{f"spaces_{n}": ("blank", "s", n) for n in (1, 2, 4, 8, 16, 128)},
+    **{f"newlines_{n}": ("empty lines", "n", n) for n in (2, 8)},
+    "tabs_4": ("tabs", "t", 4),
+    "marks_2": ("punctuation", "m", 2),
+}
+"""Runs, counted without overlap: `digits_3` is how often three more digits follow a first one.
+A word ends where a capital follows a small letter."""
 
-PATTERNS: Mapping[str, str] = {
-    # characters
-    "space": " ", "newline": "n", "tab": "t", "digit": "d", "upper": "U", "lower": "l",
-    "point": ".", "bracket": "(", "quote": '"', "operator": "+", "dash": "-", "underscore": "_",
-    "control": "c", "rule_tail": "r", "run_tail": "R",
-    # where words start, and how: most tokens begin at a change of kind
-    "space_lower": " l", "space_upper": " U", "newline_lower": "nl", "newline_upper": "nU",
-    "point_lower": ".l", "bracket_lower": "(l", "quote_lower": '"l', "operator_lower": "+l",
-    "dash_lower": "-l", "underscore_lower": "_l", "lower_upper": "lU", "upper_lower": "Ul",
-    "point_upper": ".U", "bracket_upper": "(U", "quote_upper": '"U', "operator_upper": "+U",
-    "digit_lower": "dl", "digit_upper": "dU", "lower_digit": "ld", "upper_digit": "Ud",
-    "space_digit": " d", "point_digit": ".d", "operator_digit": "+d", "dash_digit": "-d",
-    # punctuation that merges with its neighbours
-    "point_space": ". ", "point_newline": ".n", "bracket_newline": "(n", "space_bracket": " (",
-    "space_quote": ' "', "quote_point": '".', "quote_bracket": '"(', "point_quote": '."',
-    "bracket_quote": '("', "space_operator": " +", "operator_space": "+ ", "space_dash": " -",
-    "two_points": "..", "two_brackets": "((", "two_operators": "++", "bracket_point": "(.",
-    "two_quotes": '""', "quote_space": '" ',
-    # long words are several tokens: pieces of a run, counted without overlap
-    "lower_3": "l" * 3, "lower_5": "l" * 5, "lower_7": "l" * 7, "lower_9": "l" * 9,
-    "lower_12": "l" * 12, "lower_16": "l" * 16, "upper_2": "UU", "upper_4": "U" * 4,
-    "upper_8": "U" * 8,
-    # digits go by one or by three
-    "digit_2": "dd", "digit_3": "ddd", "digit_6": "d" * 6,
-    # runs of white space are few tokens
-    "space_2": "  ", "space_4": " " * 4, "space_8": " " * 8, "space_16": " " * 16,
-    "space_64": " " * 64, "newline_2": "nn", "newline_4": "nnnn", "newline_16": "n" * 16,
-    "newline_space": "n ", "newline_tab": "nt", "tab_2": "tt", "tab_4": "tttt", "tab_16": "t" * 16,
-    # tails of runs of one character
-    "rule_4": "rrrr", "rule_16": "r" * 16, "rule_64": "r" * 64,
-    "run_4": "RRRR", "run_8": "R" * 8,
-}  # fmt: skip
-"""Feature → pattern of kinds, how often it occurs (pieces that do not overlap)."""
+MAY_LOWER = frozenset({*(name for name in _RUNS if name.startswith("word_steps")), "marks_2"})
+"""Features whose rate may be negative: letters of longer words and marks in a row are glued
+together more often than their single rates say. Every other feature adds tokens."""
 
-LETTERS = "bcdefghijkmpquvwxyz"
-"""Letters counted one by one: a text with many rare ones is no English and has more tokens."""
+_RUN_LETTERS: tuple[tuple[str, str, str], ...] = (
+    ("w", _LETTER, _LETTER),
+    ("f", "alphabet", "alphabet"),
+    ("d", "digit", "digit"),
+    ("s", "space", "space"),
+    ("n", "newline", "newline"),
+    ("t", "tab", "tab"),
+    ("m", _MARK, _MARK),
+    ("-", "lower", "upper"),
+)
 
-_SCRIPTS: tuple[tuple[str, int, int], ...] = (
-    ("latin_extended", 0x01, 0x02), ("greek", 0x03, 0x03), ("cyrillic", 0x04, 0x04),
-    ("hebrew_armenian", 0x05, 0x05), ("arabic", 0x06, 0x08), ("devanagari_bengali", 0x09, 0x09),
-    ("gurmukhi_gujarati", 0x0A, 0x0A), ("tamil_oriya", 0x0B, 0x0B), ("telugu_kannada", 0x0C, 0x0C),
-    ("malayalam_sinhala", 0x0D, 0x0D), ("thai_lao", 0x0E, 0x0E), ("tibetan", 0x0F, 0x0F),
-    ("georgian_burmese", 0x10, 0x10), ("ethiopic", 0x11, 0x13), ("khmer", 0x17, 0x17),
-    ("vietnamese", 0x1E, 0x1E), ("greek_extended", 0x1F, 0x1F), ("dashes_quotes", 0x20, 0x20),
-    ("arrows_letters", 0x21, 0x22), ("box_shapes", 0x23, 0x27), ("braille", 0x28, 0x2B),
-    ("kana_cjk_punctuation", 0x2E, 0x33), ("han_extended", 0x34, 0x4D), ("hangul", 0xAC, 0xD7),
-    ("surrogate_pairs", 0xD8, 0xDB), ("private", 0xE0, 0xF8), ("full_width", 0xFF, 0xFF),
-    ("variation", 0xFE, 0xFE), ("presentation_forms", 0xF9, 0xFD),
-)  # fmt: skip
-"""Script → first and last upper byte. Han between 0x4E and 0x9F is counted by frequency."""
-
-SCRIPT_OF = {high: name for name, first, last in _SCRIPTS for high in range(first, last + 1)}
-
-OTHER = (
-    "latin1_letter", "latin1_sign", "han_common", "han_less_common", "han_other", "script_word",
-    "script_word_5", "emoji_run", "han_run", "other_script",
-)  # fmt: skip
+_TAILS = {"ruler": "-=_*#.~/+%", "long": ";:!?<>,@^|XxaAofFl", "short": ""}
+"""Repeated characters by how long their tokens are: up to 64, about 8, and 2 or 4."""
 
 NAMES: tuple[str, ...] = (
-    *PATTERNS,
-    *(f"letter_{letter}" for letter in LETTERS),
-    *dict.fromkeys(SCRIPT_OF.values()),
-    *OTHER,
+    *(f"letter_{letter}" for letter in ascii_lowercase),
+    *(f"mark_{mark}" for mark in punctuation),
+    "control",
+    *_MEETINGS,
+    *_RUNS,
+    *(f"tail_{length}" for length in _TAILS),
+    "tail_symbol",
+    *(f"script_{name}" for name in SCRIPT_KINDS if name not in UNCOUNTED),
+    *HAN_TIERS,
 )
 """Every feature, in the order of the rate tables."""
 
-_RUN_OF_ONE = re.compile(rb"([^\s0-9])\1{3,}")
-_WORD = re.compile("[\u0370-\u1fff]+")
-_HAN_RUN = re.compile("[\u4e00-\u9fff]+")
-_EMOJI_RUN = re.compile("[\U00010000-\U0010ffff\ufe0f\u200d]+")
-_PATTERN_BYTES = [
-    (name, pattern.encode(), frozenset(pattern.encode())) for name, pattern in PATTERNS.items()
+
+def _pairs(first: str, second: str) -> list[int]:
+    return [
+        KINDS.index(before) * 16 + KINDS.index(kind)
+        for before in first.split()
+        for kind in second.split()
+    ]
+
+
+def _meeting_table() -> bytes:
+    table = bytearray(256)
+    for code, pairs in enumerate(_MEETINGS.values(), 1):
+        for first, second in pairs:
+            for pair in _pairs(first, second):
+                table[pair] = code
+    return bytes(table)
+
+
+def _run_table() -> bytes:
+    table = bytearray(b"." * 256)
+    for letter, first, second in _RUN_LETTERS:
+        for pair in _pairs(first, second):
+            table[pair] = ord(letter)
+    return bytes(table)
+
+
+def _only(characters: str) -> bytes:
+    """All byte values but those of the characters, for `bytes.translate` to delete."""
+    return bytes(set(range(256)) - set(characters.encode("ascii")))
+
+
+_MEETING = _meeting_table()
+_RUN = _run_table()
+_MOST_FREQUENT = "lower_after_lower"
+_MOST_FREQUENT_CODE = list(_MEETINGS).index(_MOST_FREQUENT) + 1
+_LOWERED = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
+_NOT_LETTER = _only(ascii_letters)
+_CONTROLS = "".join(map(chr, [*range(1, 9), *range(14, 32), 127]))
+_NOT_MARK = _only(punctuation + _CONTROLS)
+_CONTROL_TO_1 = bytes.maketrans(_CONTROLS.encode(), b"\1" * len(_CONTROLS))
+_SCRIPT_CODES = [
+    (f"script_{name}", code) for code, name in enumerate(SCRIPT_KINDS) if name not in UNCOUNTED
 ]
-_ALL_KINDS = frozenset(TO_KIND)
-_MAY_REPEAT = bytes(
-    0xFF if chr(code).isspace() or chr(code).isdigit() else 0 for code in range(256)
-)
-_SAME = b"\x01" + bytes(255)
+_RUN_NEEDLES = [
+    (name, letter.encode() * length, ord(letter)) for name, (_, letter, length) in _RUNS.items()
+]
 
 
 def features(text: str) -> dict[str, int]:
-    """The features of a text that are not zero, by name."""
+    """The features of a text, by name; those that do not occur are 0 or left out.
+
+    >>> found = features("two words")
+    >>> found["word_after_space"], found["letter_w"]
+    (2, 2)
+    """
+    if not text:
+        return {}
+    characters = classify(text)
     found: dict[str, int] = {}
-    plain = text.encode("ascii", "ignore")
-    shortened = plain.replace(_RULE_MARK, b"\0").replace(_RUN_MARK, b"\0")
-    if _has_run(shortened):
-        shortened = _RUN_OF_ONE.sub(_with_marked_tail, shortened)
-    kinds = shortened.translate(TO_KIND)
-    absent = {kind for kind in _ALL_KINDS if kind not in kinds}
-    for name, pattern, of in _PATTERN_BYTES:
-        if absent.isdisjoint(of) and (count := kinds.count(pattern)):
-            found[name] = count
-    lowered = shortened.lower()
-    for letter in LETTERS:
-        if count := lowered.count(letter.encode()):
-            found[f"letter_{letter}"] = count
-    if len(plain) < len(text):
-        _beyond_ascii(text, found)
+    _count_ascii(characters, found)
+    _count_meetings(characters, found)
+    if characters.scripts is not None:
+        foreign = characters.scripts.translate(None, b"\0")
+        for name, code in _SCRIPT_CODES:
+            found[name] = foreign.count(code)
+        if found["script_han"]:
+            found.update(han_tiers(text))
     return found
 
 
-def _with_marked_tail(run: re.Match[bytes]) -> bytes:
-    """Four and more of one character: three stay, the tail becomes a kind of its own."""
-    mark = _RULE_MARK if run[1] in _RULERS else _RUN_MARK
-    return run[0][:3] + mark * (len(run[0]) - 3)
+def _count_ascii(characters: Characters, found: dict[str, int]) -> None:
+    letters = characters.ascii.translate(_LOWERED, _NOT_LETTER)
+    for letter in ascii_lowercase:
+        found[f"letter_{letter}"] = letters.count(ord(letter))
+    marks = characters.ascii.translate(_CONTROL_TO_1, _NOT_MARK)
+    for mark in punctuation:
+        found[f"mark_{mark}"] = marks.count(ord(mark))
+    found["control"] = marks.count(1)
+    if characters.tails or characters.foreign_tails:
+        for length in ("ruler", "long"):
+            tail = characters.tails.translate(None, _only(_TAILS[length]))
+            found[f"tail_{length}"] = len(tail)
+        found["tail_short"] = len(characters.tails) - found["tail_ruler"] - found["tail_long"]
+        found["tail_symbol"] = characters.foreign_tails
 
 
-def _has_run(plain: bytes) -> bool:
-    """Whether a character that is no white space and no digit stands four times in a row.
-
-    Each byte is compared with its neighbour by one XOR of two long integers, which is ten
-    times as fast as a regular expression with a back reference.
-    """
-    whole = int.from_bytes(plain, "little")
-    ignored = int.from_bytes(plain.translate(_MAY_REPEAT), "little")
-    changes = (whole ^ (whole >> 8)) | ignored
-    return b"\x01\x01\x01" in changes.to_bytes(len(plain), "little").translate(_SAME)
-
-
-def _beyond_ascii(text: str, found: dict[str, int]) -> None:
-    rest = text.encode("utf-16-le", "surrogatepass")
-    blocks = Counter(rest[1::2])
-    for high, count in blocks.items():
-        if high == 0 or 0x4E <= high <= 0x9F or 0xDC <= high <= 0xDF:
-            continue
-        name = SCRIPT_OF.get(high, "other_script")
-        found[name] = found.get(name, 0) + count
-    latin = text.encode("latin-1", "ignore").translate(None, bytes(range(0x80)))
-    letters = len(latin.translate(None, bytes(range(0x80, 0xC0))))
-    han = sum(count for high, count in blocks.items() if 0x4E <= high <= 0x9F)
-    if han:
-        # GB 2312 lists the characters of everyday Chinese first.
-        listed = text.encode("gb2312", "ignore").translate(None, bytes(range(0x80)))[::2]
-        common = sum(n for lead, n in Counter(listed).items() if 0xB0 <= lead <= 0xD7)
-        less = sum(n for lead, n in Counter(listed).items() if lead > 0xD7)
-        found.update(
-            han_common=common,
-            han_less_common=less,
-            han_other=max(0, han - common - less),
-            han_run=len(_HAN_RUN.findall(text)),
-        )
-    words = _WORD.findall(text) if any(3 <= high <= 0x1F for high in blocks) else []
-    found.update(
-        latin1_letter=letters,
-        latin1_sign=len(latin) - letters,
-        script_word=len(words),
-        script_word_5=sum(len(word) // 5 for word in words),
-    )
-    if any(0xD8 <= high <= 0xDB for high in blocks):
-        found["emoji_run"] = len(_EMOJI_RUN.findall(text))
+def _count_meetings(characters: Characters, found: dict[str, int]) -> None:
+    pairs = neighbours(characters.kinds)
+    meetings = pairs.translate(_MEETING)
+    # The most frequent meeting goes first, so that the others are counted in what is left.
+    most = meetings.count(_MOST_FREQUENT_CODE)
+    meetings = meetings.translate(None, bytes([0, _MOST_FREQUENT_CODE]))
+    for code, name in enumerate(_MEETINGS, 1):
+        found[name] = meetings.count(code)
+    found[_MOST_FREQUENT] = most
+    runs = pairs.translate(_RUN)
+    for name, needle, letter in _RUN_NEEDLES:
+        if letter in runs:
+            found[name] = runs.count(needle)
