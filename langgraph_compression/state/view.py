@@ -69,10 +69,12 @@ def shaped_view(messages: Sequence[AnyMessage], of: Parts) -> list[AnyMessage]:
     pairing = pair(of.tail)
     system = list(of.leading)
     shown: list[AnyMessage] = list(of.front)
-    missing: dict[int, list[AnyMessage]] = {}
-    for index, calls in pairing.unanswered.items():
-        if not pairing.is_pending(index):
-            missing.setdefault(pairing.last[index], []).extend(_no_results(calls))
+    # Directly behind the call, so that the view ends as the state ends.
+    missing = {
+        index: _no_results(calls)
+        for index, calls in pairing.unanswered.items()
+        if not pairing.is_pending(index)
+    }
 
     def name_of(call_id: str) -> str | None:
         for message in reversed(messages[: of.start]):
