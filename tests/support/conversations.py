@@ -1,6 +1,6 @@
 """Random conversations: parallel calls, repeated ids, gaps, orphans, odd messages."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,10 +16,12 @@ from langchain_core.messages import (
 )
 
 CALL_IDS = ("c0", "c1", "c2")
+ODD_TEXTS = ["", " \n", "Go on.", "好的，继续。", "👍🏽", "{messages} {0} %s", "\ud800 \0 end"]
+WORDS = st.sampled_from(["ferry", "码头"])
 TEXTS = st.one_of(
-    st.sampled_from(["", " \n", "Go on.", "好的，继续。", "👍🏽", "{messages} {0} %s", "\ud800 \0 end"]),
-    st.builds(lambda word, n: f"{word} " * n, st.sampled_from(["ferry", "码头"]), st.integers(1, 120)),
-)  # fmt: skip
+    st.sampled_from(ODD_TEXTS),
+    st.builds(lambda word, times: f"{word} " * times, WORDS, st.integers(1, 120)),
+)
 IDS = st.sampled_from(CALL_IDS)
 ARGS = st.dictionaries(st.sampled_from(["q", "path", "n"]), TEXTS, max_size=2)
 
@@ -169,3 +171,33 @@ def open_calls(messages: Sequence[BaseMessage]) -> dict[int, list[str]]:
 def last_speech(messages: Sequence[BaseMessage]) -> int:
     """Index of the last human or assistant message, -1 for none."""
     return max((n for n, m in enumerate(messages) if m.type in ("human", "ai")), default=-1)
+
+
+def is_empty(message: BaseMessage) -> bool:
+    """Whether a human or assistant message says nothing, calls nothing and answers nothing."""
+    if message.type not in ("human", "ai") or calls_in(message) or answers_in(message):
+        return False
+    return not str(message.text).strip()
+
+
+def faults_of(view: Sequence[BaseMessage], pending: Collection[str | None] = ()) -> list[str]:
+    """Why a provider would refuse a request: nothing for a well-formed one.
+
+    Args:
+        view: The request.
+        pending: Ids of assistant messages whose calls may still be answered.
+    """
+    faults = []
+    if "system" in [message.type for message in view[1:]]:
+        faults.append("a system message behind the head")
+    faults += [f"{message.id} is empty" for message in view if is_empty(message)]
+    orphans = [(at, one) for (at, one), caller in assigned(view).items() if caller is None]
+    faults += [f"{at} answers {one}: no call" for at, one in orphans]
+    faults += [
+        f"{at} calls {ids}: no result"
+        for at, ids in open_calls(view).items()
+        if at < last_speech(view) and view[at].id not in pending
+    ]
+    ids = [message.id for message in view if message.id is not None]
+    faults += [f"{one} stands there twice" for one in set(ids) if ids.count(one) > 1]
+    return faults
