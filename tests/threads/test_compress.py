@@ -134,7 +134,7 @@ def test_an_interrupt_stays(asynchronous: bool) -> None:
     add_compression(builder, FakeModel(), workdir=RecordingWorkdir(), after_model="ask")
     builder.add_node("ask", ask)
     builder.add_edge(START, "measure")
-    graph = builder.compile(checkpointer=InMemorySaver())
+    graph: Any = builder.compile(checkpointer=InMemorySaver())
     graph.invoke({"messages": [("user", "Hi")]}, CONFIG)
 
     def compress() -> Any:
