@@ -23,7 +23,7 @@ from tests.support.conversations import conversations, faults_of, is_empty, last
 SUMMARY = HumanMessage("SUMMARY", id="summary")
 
 
-def viewed(messages: Sequence[AnyMessage], cutoff: int) -> list[AnyMessage]:
+def viewed(messages: Sequence[Any], cutoff: int) -> list[AnyMessage]:
     return plain_view(messages, Applied(cutoff, SUMMARY, None))
 
 
@@ -184,7 +184,7 @@ def test_leading_system_messages_are_shown_whatever_the_cutoff(cutoff: int) -> N
 
 
 def test_the_configured_prompt_joins_a_shaped_view_and_precedes_another() -> None:
-    state = [SystemMessage("of the state"), HumanMessage("h")]
+    state: list[AnyMessage] = [SystemMessage("of the state"), HumanMessage("h")]
     assert request_messages(None, state, shaped=True) == state
     assert request_messages("PROMPT", state, shaped=False) == [SystemMessage("PROMPT"), *state]
     (system, human) = request_messages("PROMPT", state, shaped=True)
