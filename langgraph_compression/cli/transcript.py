@@ -95,14 +95,17 @@ def _message(item: Any, index: int) -> AnyMessage:
         raise TranscriptError(f"{where} is a {type(item).__name__}, not an object")
     try:
         if isinstance(item.get("data"), Mapping) and isinstance(item.get("type"), str):
-            return messages_from_dict([dict(item)])[0]  # type: ignore[return-value]
+            message = messages_from_dict([dict(item)])[0]
+            if message.type == "remove":
+                raise TranscriptError(f"{where} removes a message: that is no part of a transcript")
+            return message  # type: ignore[return-value]
         role = item.get("role", item.get("type"))
         if not isinstance(role, str):
             raise TranscriptError(f"{where} has no `role`")
         return _openai(role, item, where)
     except TranscriptError:
         raise
-    except (ValueError, TypeError, KeyError, NotImplementedError) as error:
+    except (ValueError, TypeError, KeyError, NotImplementedError, RecursionError) as error:
         raise TranscriptError(f"{where} is no message: {str(error)[:200]}") from None
 
 
@@ -139,11 +142,13 @@ def _calls(calls: Iterable[Any], where: str) -> tuple[list[Any], list[Any]]:
         if not isinstance(call, Mapping):
             raise TranscriptError(f"{where}: a tool call is no object")
         function = call.get("function", call)
+        if not isinstance(function, Mapping):
+            raise TranscriptError(f"{where}: the function of a tool call is no object")
         name = function.get("name")
         given = function.get("arguments", call.get("args"))
         try:
             args = json.loads(given) if isinstance(given, str) and given.strip() else given or {}
-        except ValueError:
+        except (ValueError, RecursionError):
             args = None
         if isinstance(args, dict):
             good.append({"name": name, "args": args, "id": call.get("id"), "type": "tool_call"})

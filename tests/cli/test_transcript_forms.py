@@ -60,18 +60,6 @@ FORMS: dict[str, str] = {
         [USER, {"role": "assistant", "tool_calls": [call()]}, RESULT]
     ),
     "developer": json.dumps([{**SYSTEM, "role": "developer"}, USER]),
-    "function_call": json.dumps(
-        [
-            USER,
-            {
-                "role": "assistant",
-                "content": None,
-                "function_call": {"name": "search", "arguments": '{"q": "text-5"}'},
-            },
-            {"role": "function", "name": "search", "content": "text-2 found"},
-            ANSWER,
-        ]
-    ),
     "blocks": json.dumps(
         [
             {

@@ -14,13 +14,18 @@ import pytest
 import uvicorn
 
 from examples.host.app import create_app
-from langgraph_compression import CompressionSettings
+from langgraph_compression import CompressionSettings, estimate_tokens
 from tests.support.fakes import FakeModel
 
-LONG = "The harbour report lists berth 7 and berth 9 with all their ferries. " * 50
+LONG = " ".join(
+    f"The harbour report says: ferry {n} lies at berth {n % 9}, with cargo {n * 37}."
+    for n in range(60)
+)
 """About 700 tokens."""
-SETTINGS = CompressionSettings(summary_threshold=3, summary_keep_messages=2)
-"""A threshold of 3,072 tokens: reached by the fourth long turn."""
+SETTINGS = CompressionSettings(
+    summary_threshold=3.6 * estimate_tokens(LONG) / 1024, summary_keep_messages=2
+)
+"""A threshold that is reached by the fourth long turn."""
 
 
 class Service:
