@@ -183,7 +183,7 @@ def _summary(work: Work, cut: int) -> Steps[Summary]:
         redact(rendered(message, work.base.start + at))
         for at, message in enumerate(work.done.messages[:cut])
     ]
-    so_far = redact(summary_text(work.applied.summary)) if work.applied else None
+    so_far = summary_text(work.applied.summary) if work.applied else None
     return (yield from ask_for_summary(run, texts, so_far))
 
 

@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 
 from langgraph_compression.policy.content import content_text, readable_text
 from langgraph_compression.policy.preview_text import preview_text
-from langgraph_compression.policy.visible_text import without_base64
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.pairing import calls_of, results_of
 
@@ -49,8 +48,7 @@ def _role(message: BaseMessage) -> str:
 
 
 def _args(args: Any) -> str:
-    text = args if isinstance(args, str) else content_text([{"type": "json", "json": args}])
-    return without_base64(text)
+    return args if isinstance(args, str) else content_text([{"type": "json", "json": args}])
 
 
 def framed(texts: Sequence[str], so_far: str | None) -> str:

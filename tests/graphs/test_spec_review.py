@@ -51,17 +51,6 @@ def called(args: Any, result: str, *, name: str = "lookup") -> list[AnyMessage]:
     ]
 
 
-def turns(count: int) -> list[AnyMessage]:
-    return [
-        message
-        for n in range(count)
-        for message in (
-            HumanMessage(f"Question {n}. " + "word " * 100, id=f"h{n}"),
-            AIMessage(f"Answer {n}. " + "term " * 100, id=f"a{n}"),
-        )
-    ]
-
-
 @pytest.mark.parametrize(
     "args",
     [
@@ -129,41 +118,3 @@ def test_result_block_that_cannot_be_written_stays() -> None:
     assert bench.workdir.results == {}
     assert bench.events[-1]["failures"][0]["kind"] == "result"
     assert not any("outputs/large_tool_results" in str(m.content) for m in bench.model.views[-1])
-
-
-def test_pieces_of_many_short_messages_fill_half_of_the_window() -> None:
-    bench = Bench(CompressionSettings(summary_threshold=24, summary_keep_messages=4))
-    short: list[AnyMessage] = [
-        HumanMessage(f"ok {n}", id=str(n)) if n % 2 else AIMessage(f"ok {n}", id=str(n))
-        for n in range(6001)
-    ]
-
-    bench.ask(short)
-
-    assert len(bench.summarizer.requests) > 1
-    assert max(len(r.text) for r in bench.summarizer.requests) <= 4 * 16 * 1024
-
-
-def test_previous_summary_is_redacted_for_the_summarizer() -> None:
-    bench = Bench(redact=lambda text: text.replace("SECRET", "-"))
-    event = {"cutoff_index": 2, "summary_message": HumanMessage("A SECRET."), "file_path": None}
-    bench.graph.update_state(
-        CONFIG, {"messages": turns(12), "_summarization_event": event}, as_node="model"
-    )
-
-    drive(bench.graph, {"messages": []}, CONFIG, asynchronous=False)
-
-    (request,) = bench.summarizer.requests
-    assert "A -." in request.text
-    assert "SECRET" not in request.text
-
-
-def test_payloads_in_arguments_are_left_out_for_the_summarizer() -> None:
-    bench = Bench()
-    payload = "iVBORw0KGgo" * 1000
-
-    bench.ask([*called({"image": payload, "title": "cat"}, "done"), *turns(6)])
-
-    (request,) = bench.summarizer.requests
-    assert "cat" in request.text
-    assert payload[:300] not in request.text
