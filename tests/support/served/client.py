@@ -16,7 +16,7 @@ from tests.support.langgraph_server import LangGraphServer
 
 CONFIG = Path(__file__).with_name("langgraph.json")
 GRAPH = "steered"
-LONG = "The harbour report lists berth 7 and berth 9 with all their ferries. " * 50
+LONG = "The harbour report lists berth 7 and berth 9 with all their ferries. " * 55
 """About 700 tokens."""
 
 Kind = tuple[str | None, int, str]
