@@ -14,7 +14,6 @@ from langgraph_compression.nodes.request import fail, note
 from langgraph_compression.policy.overflow import overflow_window
 from langgraph_compression.policy.saved_result import Saved, save_text
 from langgraph_compression.state.event import Applied
-from langgraph_compression.state.pairing import pair
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import Parts, parts, shaped_view
 from langgraph_compression.workdir.workdir import Workdir
@@ -66,9 +65,7 @@ def clipped_view(
     if base is None:
         base = parts(messages, applied)
         unsaved = set(request.get("unsaved", ()))
-        done = yield from compact_tail(
-            run, workdir, base.tail, pair(base.tail), unseen=True, unsaved=unsaved
-        )
+        done = yield from compact_tail(run, workdir, base.tail, unseen=True, unsaved=unsaved)
         base = base._replace(tail=done.messages)
     target = target_of(run, request)
     view = shaped_view(messages, base)

@@ -3,7 +3,7 @@
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps
 from langgraph_compression.nodes.report import Update
-from langgraph_compression.nodes.request import applied_now, begin, compacted_view, fill_in, show
+from langgraph_compression.nodes.request import begin, fill_in, show_compacted
 from langgraph_compression.state.schema import CompressionState, RequestView
 
 
@@ -14,10 +14,8 @@ def compact(run: Run, state: CompressionState, request: RequestView) -> Steps[Up
         The smaller view in `_request`. The messages of the state stay as they are.
     """
     fill_in(run, state, request)
-    begin(run, request)
     if run.mode == "compress":  # the range is compacted where it is chosen, in summarize
-        return {"_request": request}
-    workdir = yield from run.open_workdir()
-    view = yield from compacted_view(run, workdir, state, request, applied_now(state))
-    show(run, request, view)
+        begin(run, request)
+    else:
+        yield from show_compacted(run, state, request)
     return {"_request": request}

@@ -19,7 +19,7 @@ from langgraph_compression.policy.saved_result import (
     save_result,
     save_result_block,
 )
-from langgraph_compression.state.pairing import Call, Pairing
+from langgraph_compression.state.pairing import Call, Pairing, pair
 from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")
@@ -29,6 +29,8 @@ logger = logging.getLogger("langgraph_compression")
 class Compacted:
     """A tail of messages after compaction, by index in the tail."""
 
+    pairing: Pairing
+    """Calls and results of the tail."""
     messages: list[AnyMessage]
     saved: dict[int, Saved]
     """Results that were replaced, and are in files."""
@@ -49,7 +51,6 @@ def compact_tail(
     run: Run,
     workdir: Workdir,
     tail: Sequence[AnyMessage],
-    pairing: Pairing,
     *,
     unseen: bool,
     unsaved: set[str],
@@ -60,13 +61,13 @@ def compact_tail(
         run: The run.
         workdir: Where results are saved.
         tail: Messages of the state.
-        pairing: Calls and results of the tail.
         unseen: Also compact results that the model has not seen yet.
         unsaved: Paths that could not be written in this request; they are not tried again,
             and those that fail now are added.
     """
+    pairing = pair(tail)
     seen_upto = pairing.size if unseen else pairing.last_assistant
-    done = Compacted(list(tail), {}, {}, set(), [])
+    done = Compacted(pairing, list(tail), {}, {}, set(), [])
     for index, message in enumerate(tail):
         if isinstance(message, AIMessage):
             clipped = _clipped(run, message)

@@ -28,7 +28,7 @@ from langgraph_compression.policy.overflow import is_context_overflow
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import CompressionSettings, Mode, Profile, carried
 from langgraph_compression.tokens.estimate import estimate_tokens
-from langgraph_compression.tokens.messages import MessageCounter
+from langgraph_compression.tokens.messages import MESSAGE_TOKENS, MessageCounter
 from langgraph_compression.tokens.profiles import profile_for_model
 from langgraph_compression.workdir.scope import workdir_for
 from langgraph_compression.workdir.workdir import Workdir
@@ -121,7 +121,7 @@ class Run:
         """Tokens of the configured system prompt with its frame."""
         if not self.system_prompt:
             return 0
-        return self.count(self.system_prompt) + 4
+        return self.count(self.system_prompt) + MESSAGE_TOKENS
 
     def tools_tokens(self) -> int:
         """Tokens of the tool schemas, counted once for each counter."""

@@ -9,7 +9,7 @@ from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Do, Steps
 from langgraph_compression.nodes.pressure import total
 from langgraph_compression.nodes.report import Update, completed
-from langgraph_compression.nodes.request import applied_now, begin, compacted_view, fill_in, show
+from langgraph_compression.nodes.request import fill_in, show_compacted
 from langgraph_compression.nodes.usage import usage_of
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import request_messages
@@ -80,10 +80,7 @@ def _rebuild(run: Run, state: CompressionState, request: RequestView) -> Steps[N
     """The view again, after a crash between the nodes: as measure and compact would make it."""
     fill_in(run, state, request)
     if request["before_tokens"] >= run.settings.threshold:
-        begin(run, request)
-        workdir = yield from run.open_workdir()
-        view = yield from compacted_view(run, workdir, state, request, applied_now(state))
-        show(run, request, view)
+        yield from show_compacted(run, state, request)
 
 
 def _call(run: Run, request: RequestView) -> Do:

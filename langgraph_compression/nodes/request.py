@@ -12,7 +12,6 @@ from langgraph_compression.nodes.effects import Steps, arun, run
 from langgraph_compression.nodes.pressure import pressure_of, total
 from langgraph_compression.nodes.report import Update, emit, reporting
 from langgraph_compression.state.event import Applied, applied_event
-from langgraph_compression.state.pairing import pair
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import parts, plain_view, shaped_view
 from langgraph_compression.workdir.workdir import Workdir
@@ -88,16 +87,14 @@ def fail(request: RequestView, failures: Sequence[dict[str, str]]) -> None:
 def compacted(
     run: Run,
     workdir: Workdir,
-    state: CompressionState,
     request: RequestView,
-    applied: Applied | None,
+    tail: Sequence[AnyMessage],
     *,
     unseen: bool,
 ) -> Steps[Compacted]:
-    """Compact the tail of the state; the request remembers what was done and what failed."""
-    tail = parts(state["messages"], applied).tail
+    """Compact a tail of the state; the request remembers what was done and what failed."""
     unsaved = set(request.get("unsaved", ()))
-    done = yield from compact_tail(run, workdir, tail, pair(tail), unseen=unseen, unsaved=unsaved)
+    done = yield from compact_tail(run, workdir, tail, unseen=unseen, unsaved=unsaved)
     request["unsaved"] = sorted(unsaved)
     fail(request, done.failures)
     if done.results or done.clipped:
@@ -117,8 +114,16 @@ def compacted_view(
     base = parts(messages, applied)
     view: list[AnyMessage] = []
     for unseen in (True,) if "refusal" in request else (False, True):
-        done = yield from compacted(run, workdir, state, request, applied, unseen=unseen)
+        done = yield from compacted(run, workdir, request, base.tail, unseen=unseen)
         view = shaped_view(messages, base._replace(tail=done.messages))
         if total(pressure_of(run, view)) < run.settings.threshold:
             break
     return view
+
+
+def show_compacted(run: Run, state: CompressionState, request: RequestView) -> Steps[None]:
+    """Send `started` if that is still to do, and put the compacted view into the request."""
+    begin(run, request)
+    workdir = yield from run.open_workdir()
+    view = yield from compacted_view(run, workdir, state, request, applied_now(state))
+    show(run, request, view)

@@ -33,7 +33,6 @@ from langgraph_compression.policy.summary import (
     summary_text,
 )
 from langgraph_compression.state.event import Applied, binding
-from langgraph_compression.state.pairing import pair
 from langgraph_compression.state.reducers import cutoff_of
 from langgraph_compression.state.schema import (
     CompressionState,
@@ -95,7 +94,7 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
     waiting = work.attempts.get("wait", 0)
     if waiting and not request.get("forced"):
         position = work.attempts.get("cutoff_index", 0) - work.base.start
-        if position in pair(work.base.tail).cuts() and 0 < position < len(work.tokens):
+        if position in work.done.pairing.cuts() and 0 < position < len(work.tokens):
             return (yield from _wait(work, position))
     cut = _cut(work)
     if not isinstance(cut, int):
@@ -119,9 +118,9 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
 def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work]:
     workdir = yield from run.open_workdir()
     applied = applied_now(state)
-    done = yield from compacted(run, workdir, state, request, applied, unseen=run.mode == "chat")
-    tokens = [run.counter.message(message) for message in done.messages]
     base = parts(state["messages"], applied)
+    done = yield from compacted(run, workdir, request, base.tail, unseen=run.mode == "chat")
+    tokens = [run.counter.message(message) for message in done.messages]
     return Work(run, state, request, workdir, applied, base, done, tokens)
 
 
@@ -135,7 +134,7 @@ def _cut(work: Work) -> int | Reason:
     goal = target_of(run, work.request) if "refusal" in work.request else threshold
     fixed = run.system_tokens() + run.tools_tokens() + run.counter.messages(work.base.leading)
     return choose_cut(
-        pair(work.base.tail),
+        work.done.pairing,
         work.tokens,
         keep=run.settings.summary_keep_messages,
         room=goal - fixed - min(1024, goal // 16),  # some room for the summary itself
@@ -175,9 +174,7 @@ def _archive(work: Work, cut: int) -> Steps[tuple[str | None, str | None]]:
 def _summary(work: Work, cut: int) -> Steps[Summary]:
     run = work.run
     if run.summarizer is None:
-        everything = work.messages[: work.base.start + cut]
-        limit = max(64, min(DIGEST_TOKENS, sum(work.tokens[:cut]) // 2))
-        return Summary(digest(everything, limit, run.count), {})
+        return Summary(_digest(work, 0, cut), {})
     redact = run.graph.redact or (lambda text: text)
     texts = [
         redact(rendered(message, work.base.start + at))
@@ -185,6 +182,12 @@ def _summary(work: Work, cut: int) -> Steps[Summary]:
     ]
     so_far = summary_text(work.applied.summary) if work.applied else None
     return (yield from ask_for_summary(run, texts, so_far))
+
+
+def _digest(work: Work, start: int, cut: int) -> str:
+    """The digest of the messages from `start` (index in the state) to the cut."""
+    limit = max(64, min(DIGEST_TOKENS, sum(work.tokens[:cut]) // 2))
+    return digest(work.messages[start : work.base.start + cut], limit, work.run.count)
 
 
 def _message(work: Work, cut: int, summary: Summary, path: str | None) -> HumanMessage:
@@ -266,9 +269,8 @@ def _wait(work: Work, cut: int) -> Steps[Update]:
 
 def _digested(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update]:
     run, start = work.run, work.base.start
-    limit = max(64, min(DIGEST_TOKENS, sum(work.tokens[:cut]) // 2))
     notice = notice_message(
-        digest(work.messages[start : start + cut], limit, run.count),
+        _digest(work, start, cut),
         kind=kind,
         file_path=path,
         cutoff=start + cut,

@@ -6,11 +6,9 @@ from typing import Any
 
 from langgraph_compression.policy.media import block_text, media_blocks, media_kind, name_media
 from langgraph_compression.policy.visible_text import without_base64
+from langgraph_compression.state.view import REASONING_BLOCKS
 
-__all__ = ["content_text", "media_blocks", "name_media", "readable_text"]
-
-REASONING = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
-"""Block types that hold what a model thought."""
+__all__ = ["argument_text", "content_text", "media_blocks", "name_media", "readable_text"]
 
 CALLS = frozenset(
     {
@@ -61,7 +59,7 @@ def readable_text(content: str | list[Any]) -> str:
     """
     if isinstance(content, str):
         return without_base64(content)
-    return without_base64("\n".join(_texts(content, REASONING | CALLS, 0)))
+    return without_base64("\n".join(_texts(content, REASONING_BLOCKS | CALLS, 0)))
 
 
 def result_text(content: str | list[Any]) -> str:
@@ -99,8 +97,8 @@ def _block_texts(
         yield from _texts(written, without, depth + 1)
     elif kind in CALLS:
         yield str(block.get("name") or "")
-        yield from (_argument(block[key]) for key in _ARGUMENTS if block.get(key))
-    elif kind in REASONING:
+        yield from (argument_text(block[key]) for key in _ARGUMENTS if block.get(key))
+    elif kind in REASONING_BLOCKS:
         yield from _reasoning(block, without, depth)
     elif kind in _WRITTEN or isinstance(block.get("text"), str):
         if kind == "search_result":
@@ -127,7 +125,8 @@ def _reasoning(
             yield from _texts(nested, without, depth + 1)
 
 
-def _argument(value: Any) -> str:
+def argument_text(value: Any) -> str:
+    """Arguments of a call as text: as they are, or as JSON."""
     return value if isinstance(value, str) else _json(value)
 
 

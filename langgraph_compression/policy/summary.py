@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 
-from langgraph_compression.policy.content import content_text, readable_text
+from langgraph_compression.policy.content import argument_text, content_text, readable_text
 from langgraph_compression.policy.preview_text import preview_text
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.pairing import calls_of, results_of
@@ -35,7 +35,7 @@ def rendered(message: BaseMessage, index: int) -> str:
     text = readable_text(message.content)
     if text.strip():
         lines.append(text)
-    lines.extend(f"[calls {call.name}] {_args(call.args)}" for call in calls_of(message))
+    lines.extend(f"[calls {call.name}] {argument_text(call.args)}" for call in calls_of(message))
     return "\n".join(lines)
 
 
@@ -45,10 +45,6 @@ def _role(message: BaseMessage) -> str:
     name = f" {message.name}" if message.name and results_of(message) else ""
     status = " (error)" if getattr(message, "status", "") == "error" else ""
     return f"{role}{name}{status}"
-
-
-def _args(args: Any) -> str:
-    return args if isinstance(args, str) else content_text([{"type": "json", "json": args}])
 
 
 def framed(texts: Sequence[str], so_far: str | None) -> str:
@@ -142,14 +138,8 @@ def summary_message(
             f"[The full messages are kept in {file_path}; earlier ones, if any, beside it. "
             "read_file reads them in slices.]",
         ]
-    content = _encodable("\n".join(lines))
-    mark = hashlib.sha256(content.encode()).hexdigest()[:16]
     span = [len(head) + 1, len(head) + 1 + len(text)]
-    return HumanMessage(
-        content=content,
-        id=f"summary-{cutoff}-{mark}",
-        additional_kwargs={**SUMMARY_MARK, "summary_span": span},
-    )
+    return _marked("summary", cutoff, lines, summary_span=span)
 
 
 def summary_text(message: HumanMessage) -> str:
@@ -177,10 +167,17 @@ def notice_message(digest: str, *, kind: str, file_path: str | None, cutoff: int
     ]
     if file_path:
         lines += ["", f"[The full messages are kept in {file_path}; read_file reads them.]"]
+    return _marked("digest", cutoff, lines)
+
+
+def _marked(kind: str, cutoff: int, lines: Sequence[str], **extra: Any) -> HumanMessage:
+    """A message that stands for a range, with an id of its own for each content."""
     content = _encodable("\n".join(lines))
     mark = hashlib.sha256(content.encode()).hexdigest()[:16]
     return HumanMessage(
-        content=content, id=f"digest-{cutoff}-{mark}", additional_kwargs=dict(SUMMARY_MARK)
+        content=content,
+        id=f"{kind}-{cutoff}-{mark}",
+        additional_kwargs={**SUMMARY_MARK, **extra},
     )
 
 

@@ -16,6 +16,7 @@ from langgraph_compression.state.pairing import Call, calls_of, pair, results_of
 
 NO_RESULT = "No result recorded."
 REASONING_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
+"""Block types that hold what a model thought."""
 
 
 class Parts(NamedTuple):

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from langgraph_compression.errors import CompressionError
 from langgraph_compression.graphs.wiring import CAPABILITY
-from langgraph_compression.state.settings import CompressionContext
+from langgraph_compression.state.settings import CompressionContext, carried
 from langgraph_compression.threads.gate import Gate, ThreadBusy
 from langgraph_compression.threads.gate_memory import MemoryGate
 
@@ -152,13 +152,8 @@ def in_compress_mode(context: Any, graph: Graph) -> Any:
         return context.model_copy(update={"mode": "compress"})
     if isinstance(own, type) and issubclass(own, CompressionContext):
         return {**dict(context or {}), "mode": "compress"}
-    inner = (
-        context.get("compression")
-        if isinstance(context, Mapping)
-        else getattr(context, "compression", None)
-    )
-    inner = inner.model_dump(exclude_unset=True) if isinstance(inner, BaseModel) else inner or {}
-    compression = CompressionContext(**{**inner, "mode": "compress"})
+    given = carried(context) or CompressionContext()
+    compression = given.model_copy(update={"mode": "compress"})
     if context is None or isinstance(context, Mapping):
         return {**(context or {}), "compression": compression}
     if isinstance(context, BaseModel):

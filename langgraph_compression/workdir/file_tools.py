@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import wraps
 from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
@@ -88,22 +89,17 @@ def file_tools(
 def _tool(function: Callable[..., str]) -> BaseTool:
     """Sync and async, with errors as text: nothing blocks the event loop."""
 
+    @wraps(function)  # its signature is the schema
     def safely(*args: Any, **kwargs: Any) -> str:
         try:
             return function(*args, **kwargs)
         except WorkdirError as error:
             return f"Error: {error}"
 
-    safely.__name__, safely.__doc__ = function.__name__, function.__doc__
-    safely.__annotations__ = function.__annotations__
-    safely.__wrapped__ = function  # type: ignore[attr-defined]  # its signature is the schema
-
+    @wraps(function)
     async def in_thread(*args: Any, **kwargs: Any) -> str:
         return await asyncio.to_thread(safely, *args, **kwargs)
 
-    in_thread.__name__, in_thread.__doc__ = function.__name__, function.__doc__
-    in_thread.__annotations__ = function.__annotations__
-    in_thread.__wrapped__ = function  # type: ignore[attr-defined]
     return StructuredTool.from_function(safely, in_thread)
 
 

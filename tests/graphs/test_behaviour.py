@@ -5,7 +5,6 @@ Oracle: the requests that the models got, the state, the files and the events.
 
 import hashlib
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
-from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_compression import (
     CompressionError,
@@ -28,40 +26,10 @@ from langgraph_compression import (
     create_compression_graph,
 )
 from langgraph_compression.workdir.history import read_history
-from tests.support.fakes import FakeModel, RecordingWorkdir, drive
+from tests.support.bench import CONFIG, SMALL, Bench
+from tests.support.fakes import FakeModel, drive
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-CONFIG: Any = {"configurable": {"thread_id": "t"}}
-SMALL = CompressionSettings(summary_threshold=2, summary_keep_messages=4)
-
-
-class Bench:
-    """A graph with recording parts."""
-
-    def __init__(self, settings: CompressionSettings = SMALL, **options: Any) -> None:
-        self.model = options.pop("model", None) or FakeModel()
-        self.summarizer = options.pop("summary_model", None) or FakeModel(answer="SUMMARY")
-        self.workdir = RecordingWorkdir()
-        self.graph = create_compression_graph(
-            self.model,
-            settings=settings,
-            summary_model=self.summarizer,
-            workdir=self.workdir,
-            checkpointer=InMemorySaver(),
-            counter=lambda text: (len(text) + 3) // 4,
-            **options,
-        )
-
-    def put(self, messages: Sequence[AnyMessage | RemoveMessage], **values: Any) -> None:
-        self.graph.update_state(CONFIG, {"messages": messages, **values}, as_node="model")
-
-    @property
-    def values(self) -> dict[str, Any]:
-        return dict(self.graph.get_state(CONFIG).values)
-
-    @property
-    def view(self) -> list[Any]:
-        return list(self.model.views[-1])
 
 
 def turns(count: int, *, words: int = 100, start: int = 0) -> list[AnyMessage]:

@@ -6,38 +6,21 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
-from langgraph.checkpoint.memory import InMemorySaver
 
-from langgraph_compression import CompressionSettings, create_compression_graph
-from tests.support.fakes import FakeModel, RecordingWorkdir, drive
+from tests.support.bench import CONFIG, Bench
+from tests.support.fakes import drive
 
-CONFIG: Any = {"configurable": {"thread_id": "t"}}
-SMALL = CompressionSettings(summary_threshold=2, summary_keep_messages=4)
 LONG = "line of a long result\n" * 600
 
 
-class Bench:
-    """A graph with recording parts."""
-
-    def __init__(self, settings: CompressionSettings = SMALL, **options: Any) -> None:
-        self.model = FakeModel()
-        self.summarizer = options.pop("summary_model", None) or FakeModel(answer="SUMMARY")
-        self.workdir = RecordingWorkdir()
-        self.graph = create_compression_graph(
-            self.model,
-            settings=settings,
-            summary_model=self.summarizer,
-            workdir=self.workdir,
-            checkpointer=InMemorySaver(),
-            counter=lambda text: (len(text) + 3) // 4,
-            **options,
-        )
+class Asked(Bench):
+    """A bench whose last events are at hand."""
 
     def ask(self, messages: Sequence[AnyMessage]) -> list[Any]:
         """The view that the model gets of these messages."""
-        self.graph.update_state(CONFIG, {"messages": messages}, as_node="model")
+        self.put(messages)
         self.events = drive(self.graph, {"messages": []}, CONFIG, asynchronous=False).events
-        return list(self.model.views[-1])
+        return self.view
 
 
 def called(args: Any, result: str, *, name: str = "lookup") -> list[AnyMessage]:
@@ -60,7 +43,7 @@ def called(args: Any, result: str, *, name: str = "lookup") -> list[AnyMessage]:
     ids=["nested", "as JSON"],
 )
 def test_result_that_reads_a_saved_file_is_not_saved_again(args: Any) -> None:
-    bench = Bench()
+    bench = Asked()
 
     view = bench.ask(called(args, LONG, name="cat"))
 
@@ -69,7 +52,7 @@ def test_result_that_reads_a_saved_file_is_not_saved_again(args: Any) -> None:
 
 
 def test_results_in_blocks_of_a_human_message_are_saved() -> None:
-    bench = Bench()
+    bench = Asked()
     blocks = [
         {"type": "tool_result", "tool_use_id": "c1", "content": LONG},
         {"type": "tool_result", "tool_use_id": "c2", "content": "short"},
@@ -100,7 +83,7 @@ def test_results_in_blocks_of_a_human_message_are_saved() -> None:
 
 
 def test_result_block_that_cannot_be_written_stays() -> None:
-    bench = Bench()
+    bench = Asked()
     bench.workdir.fails = lambda path: OSError() if "large_tool_results" in path else None
     blocks = [{"type": "tool_result", "tool_use_id": "c1", "content": LONG}]
     use = {"type": "tool_use", "id": "c1", "name": "lookup", "input": {}}
