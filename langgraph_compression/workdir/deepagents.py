@@ -1,15 +1,15 @@
 """A deepagents backend as workdir, so that a deep agent keeps all its files in one place."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any, BinaryIO, Protocol
 
-from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.paths import ADDRESSED, checked, writable
-from langgraph_compression.workdir.workdir import Slice, Workdir
+from langgraph_compression.workdir.store import Store
+from langgraph_compression.workdir.workdir import Workdir
 
 
 class Backend(Protocol):
-    """What is needed of a deepagents backend."""
+    """What is needed of a deepagents backend. Its paths are absolute, its `/` is the root."""
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> Sequence[Any]:
         """Write whole files; each answer has `error`."""
@@ -20,71 +20,57 @@ class Backend(Protocol):
         ...
 
     def glob(self, pattern: str, path: str = "/") -> Any:
-        """Files below a folder; the answer has `matches` and `error`."""
+        """Files whose name fits, at any depth; the answer has `matches` and `error`."""
         ...
 
 
 class BackendWorkdir(Workdir):
     """Files of a conversation in a deepagents backend.
 
-    Backends speak of absolute paths; the root of the backend is the root of the workdir.
+    Whether a write is complete or absent after a crash is up to the backend. A `StateBackend`
+    needs a graph with its channel `files`.
 
     Args:
         backend: Any backend that uploads, downloads and globs.
     """
 
     def __init__(self, backend: Backend) -> None:
-        super().__init__("memory://unused")
+        super().__init__(_BackendStore(backend))
+
+
+class _BackendStore(Store):
+    def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def read_text(self, path: str) -> str:
-        """The whole text of a file; see `Workdir.read_text`."""
-        form = checked(path)
-        content = self._content(form)
-        if content is None:
-            raise WorkdirError(f"there is no file {form}")
+    def read(self, path: str) -> bytes:
+        (answer,) = self._backend.download_files([f"/{path}"])
+        _check(answer.error)
+        return bytes(answer.content)
+
+    def open(self, path: str) -> BinaryIO:
+        return io.BytesIO(self.read(path))
+
+    def put(self, path: str, text: str, *, new: bool) -> None:
+        (answer,) = self._backend.upload_files([(f"/{path}", text.encode())])
+        _check(answer.error)
+
+    def has(self, path: str) -> bool:
         try:
-            return content.decode("utf-8")
-        except UnicodeDecodeError:
-            raise WorkdirError(f"{form} is no UTF-8 text") from None
+            self.read(path)
+        except (FileNotFoundError, IsADirectoryError):
+            return False
+        return True
 
-    def read_slice(self, path: str, offset: int, limit: int) -> Slice:
-        """Part of a file; a backend only gives whole ones."""
-        text = self.read_text(path)
-        return Slice(text[offset : offset + limit], offset + limit >= len(text))
+    def find(self, folder: str) -> Iterable[str]:
+        for pattern in ("*", ".*"):  # a star alone leaves out names with a leading dot
+            answer = self._backend.glob(pattern, f"/{folder}")
+            for match in answer.matches or ():
+                if not match.get("is_dir"):
+                    yield str(match["path"]).lstrip("/")
 
-    def write_text(self, path: str, text: str) -> None:
-        """Write a file; see `Workdir.write_text`."""
-        form = writable(path)
-        try:
-            data = text.encode("utf-8")
-        except UnicodeEncodeError:
-            raise WorkdirError(f"{form}: the text has lone surrogates, escape them first") from None
-        if form.startswith(ADDRESSED):
-            there = self._content(form)
-            if there is not None:
-                if there != data:
-                    raise WorkdirError(f"{form} exists with other content and is never changed")
-                return
-        (answer,) = self._backend.upload_files([(f"/{form}", data)])
-        if answer.error:
-            raise WorkdirError(f"cannot write {form}: the backend refused ({answer.error!s:.80})")
 
-    def exists(self, path: str) -> bool:
-        """Whether there is a file at this path."""
-        return self._content(checked(path)) is not None
-
-    def list(self, prefix: str = "") -> list[str]:
-        """Paths of all files below a folder, sorted."""
-        form = checked(prefix.rstrip("/")) if prefix.strip("./") else ""
-        answer = self._backend.glob("**/*", f"/{form}")
-        if answer.error:
-            return []
-        names = (str(match["path"]) for match in answer.matches or () if not match.get("is_dir"))
-        inside = f"{form}/" if form else ""
-        forms = (name.lstrip("/") for name in names)
-        return sorted(n if n.startswith(inside) else inside + n for n in forms)
-
-    def _content(self, form: str) -> bytes | None:
-        (answer,) = self._backend.download_files([f"/{form}"])
-        return None if answer.error else answer.content
+def _check(error: str | None) -> None:
+    """Raise what a backend answered; its own words may hold a path of the host."""
+    if error:
+        known = {"file_not_found": FileNotFoundError, "is_directory": IsADirectoryError}
+        raise known.get(error, PermissionError if error == "permission_denied" else OSError)()

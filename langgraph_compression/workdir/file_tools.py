@@ -1,23 +1,28 @@
 """File tools over the workdir, so that a model can work with files and read saved ones back."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from functools import wraps
+from itertools import accumulate
+from threading import Lock
 from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import ValidationError
 
 from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.paths import ADDRESSED, checked
+from langgraph_compression.workdir.paths import checked, is_addressed
 from langgraph_compression.workdir.scope import workdir_for
 from langgraph_compression.workdir.workdir import Workdir
 
 SLICE = 4000
-"""Characters that one call of `read_file` returns at most: about a thousand tokens."""
+"""Characters that one call of `read_file` or `list_files` returns at most: about a thousand
+tokens."""
 
-LISTED = 200
-"""Files that one call of `list_files` names at most."""
+_locks = [Lock() for _ in range(64)]
+"""A model may edit one file twice in one message; tools of a message run at the same time."""
 
 
 def file_tools(
@@ -55,7 +60,8 @@ def file_tools(
     ) -> str:
         """Write a text file, new or in place of an old one."""
         form = _changeable(path)
-        workdir_for(workdir, config).write_text(form, _encodable(content))
+        with _alone(config, form):
+            workdir_for(workdir, config).write_text(form, _encodable(content))
         return f"Wrote {len(content)} characters to {form}."
 
     def edit_file(
@@ -66,12 +72,13 @@ def file_tools(
     ) -> str:
         """Replace a piece of a file that occurs exactly once."""
         form = _changeable(path)
-        files = workdir_for(workdir, config)
-        text = files.read_text(form)
-        found = text.count(old_text) if old_text else 0
-        if found != 1:
-            raise WorkdirError(f"old_text stands {found} times in {form}, it must stand once")
-        files.write_text(form, _encodable(text.replace(old_text, new_text)))
+        with _alone(config, form):
+            files = workdir_for(workdir, config)
+            text = files.read_text(form)
+            found = _count(text, old_text)
+            if found != 1:
+                raise WorkdirError(f"old_text stands {found} times in {form}, it must stand once")
+            files.write_text(form, _encodable(text.replace(old_text, new_text)))
         return f"Edited {form}."
 
     def list_files(
@@ -80,8 +87,12 @@ def file_tools(
     ) -> str:
         """List the files of the workdir."""
         found = workdir_for(workdir, config).list(folder)
-        more = f"\n[{len(found) - LISTED} more; name a folder]" if len(found) > LISTED else ""
-        return "\n".join(found[:LISTED]) + more if found else "There are no files."
+        if not found:
+            return "There are no files."
+        ends = accumulate(len(path) + 1 for path in found)
+        shown = sum(1 for end in ends if end <= SLICE)
+        more = [f"[{len(found) - shown} more; name a folder]"] if shown < len(found) else []
+        return "\n".join([*found[:shown], *more])
 
     return [_tool(function) for function in (read_file, write_file, edit_file, list_files)]
 
@@ -95,20 +106,46 @@ def _tool(function: Callable[..., str]) -> BaseTool:
             return function(*args, **kwargs)
         except WorkdirError as error:
             return f"Error: {error}"
+        except OSError as error:  # of a subclass; its text may name a path of the host
+            return f"Error: {os.strerror(error.errno) if error.errno else type(error).__name__}"
 
     @wraps(function)
     async def in_thread(*args: Any, **kwargs: Any) -> str:
         return await asyncio.to_thread(safely, *args, **kwargs)
 
-    return StructuredTool.from_function(safely, in_thread)
+    return StructuredTool.from_function(safely, in_thread, handle_validation_error=_told)
+
+
+def _told(error: ValueError) -> str:
+    """Which arguments are wrong, without repeating them."""
+    found = error.errors() if isinstance(error, ValidationError) else []
+    wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found)
+    return "Error: " + ("; ".join(wrong) or "wrong arguments")
+
+
+def _alone(config: RunnableConfig, form: str) -> Lock:
+    """Held while a file of a conversation is changed in this process."""
+    thread = (config.get("configurable") or {}).get("thread_id")
+    return _locks[hash((thread, form)) % len(_locks)]
+
+
+def _count(text: str, piece: str) -> int:
+    """How often a piece stands in a text, overlapping ones too."""
+    if not piece:
+        return 0
+    found, at = 0, text.find(piece)
+    while at >= 0:
+        found, at = found + 1, text.find(piece, at + 1)
+    return found
 
 
 def _changeable(path: str) -> str:
     form = checked(path)
-    if form.startswith(ADDRESSED):
+    if is_addressed(form):
         raise WorkdirError(f"{form} is archived: it can be read, not changed")
     return form
 
 
 def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    """Halves of surrogate pairs escaped, as everywhere in saved files."""
+    return text.encode("utf-8", "backslashreplace").decode()

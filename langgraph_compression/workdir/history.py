@@ -2,23 +2,16 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AnyMessage, BaseMessage, message_to_dict, messages_from_dict
+from langchain_core.messages import AnyMessage, BaseMessage, messages_from_dict
+from pydantic import ValidationError
 
 from langgraph_compression.errors import WorkdirError
+from langgraph_compression.workdir.history_line import FILE_KEY, Redact, message_line
 from langgraph_compression.workdir.paths import HISTORY
 from langgraph_compression.workdir.workdir import Workdir
-
-Redact = Callable[[str], str]
-
-FILE_KEY = "content_file"
-"""Stands beside `data` in a line whose content is the text of a saved tool result."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ADDRESS = re.compile(" at 0x[0-9a-f]+")
 
 
 def history_file(
@@ -36,16 +29,18 @@ def history_file(
         stop: Index after the last one.
         saved: Index → (path, text) of tool results that are saved already. Where the text is
             the message's content, the line names the file instead of repeating it.
-        redact: Changes every text of content and arguments.
+        redact: Changes every text of content, arguments and artifacts.
 
     Returns:
         A path named by order and content, and lines of
         `{"type", "data", ["content_file"]}` as `messages_from_dict` takes them.
     """
-    lines = [_line(messages[at], saved.get(at), redact) for at in range(start, stop)]
-    text = "".join(line + "\n" for line in lines)
-    mark = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f"{HISTORY}{start:06d}-{stop:06d}-{mark}.jsonl", text
+    lines = [message_line(messages[at], saved.get(at), redact) + "\n" for at in range(start, stop)]
+    mark = hashlib.sha256()
+    for line in lines:
+        mark.update(line.encode())
+    path = f"{HISTORY}{start:06d}-{stop:06d}-{mark.hexdigest()[:16]}.jsonl"
+    return path, "".join(lines)
 
 
 def write_history(
@@ -89,7 +84,7 @@ def read_history(text: str, read_text: Callable[[str], str]) -> list[BaseMessage
             entry = json.loads(line)
             if FILE_KEY in entry:
                 entry["data"]["content"] = read_text(entry[FILE_KEY])
-            messages.extend(messages_from_dict([entry]))
+            messages.append(_message(entry))
         except (ValueError, TypeError, KeyError) as error:
             if isinstance(error, WorkdirError):
                 raise
@@ -97,37 +92,10 @@ def read_history(text: str, read_text: Callable[[str], str]) -> list[BaseMessage
     return messages
 
 
-def _line(message: AnyMessage, saved: tuple[str, str] | None, redact: Redact | None) -> str:
-    entry: dict[str, Any] = message_to_dict(message)
-    data = entry["data"]
-    if redact is not None:
-        for key in ("content", "tool_calls", "invalid_tool_calls", "additional_kwargs"):
-            if data.get(key):
-                data[key] = _redacted(data[key], redact)
-    if saved is not None and saved[1] == data["content"]:
-        entry[FILE_KEY], data["content"] = saved[0], ""
+def _message(entry: dict[str, Any]) -> BaseMessage:
     try:
-        text = json.dumps(entry, ensure_ascii=False, default=_odd)
-    except (ValueError, RecursionError, TypeError):
-        # Nothing that JSON can hold: the text that a reader can still use.
-        plain = {"content": repr(message.content), "id": message.id, "type": message.type}
-        text = json.dumps({"type": message.type, "data": plain}, ensure_ascii=False)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def _odd(value: Any) -> Any:
-    """What JSON has no form for, as text that says so."""
-    return {"not_json": type(value).__name__, "repr": _ADDRESS.sub("", repr(value))[:10_000]}
-
-
-def _redacted(value: Any, redact: Redact) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_redacted(item, redact) for item in value]
-    if isinstance(value, dict):
-        return {
-            key: item if key in ("id", "type", "name") else _redacted(item, redact)
-            for key, item in value.items()
-        }
-    return value
+        return messages_from_dict([entry])[0]
+    except ValidationError:
+        raise
+    except ValueError:  # a class of the host's own, of which LangChain does not know
+        return BaseMessage(**entry["data"])

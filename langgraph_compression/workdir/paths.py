@@ -1,8 +1,10 @@
 """Which paths a workdir accepts: pure checks of names, before any file system is asked."""
 
 import re
+import unicodedata
 
 from langgraph_compression.errors import WorkdirError
+from langgraph_compression.workdir.store import TEMPORARY
 
 READ_ONLY = "skills/"
 """Folder that can be read, not written."""
@@ -12,8 +14,16 @@ HISTORY = "outputs/conversation_history/"
 ADDRESSED = (RESULTS, HISTORY)
 """Folders whose files are named by their content and never overwritten with other content."""
 
-_ODD = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|\ud800-\udfff]')
-_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+PART_BYTES = 255
+"""Longest name of a file or folder, as on most file systems."""
+PATH_BYTES = 1024
+"""Longest path: an S3 key's limit. Far below what makes file systems recurse too deep."""
+
+_ODD = re.compile(r'[\\:*?"<>|]')
+# Control characters, invisible ones (some file systems ignore them), halves of surrogate
+# pairs, line and paragraph separators.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³]) *(\..*)?")
 
 
 def checked(path: str) -> str:
@@ -32,20 +42,13 @@ def checked(path: str) -> str:
     form = path.removeprefix("./").lstrip("/")
     if not form:
         raise WorkdirError(f"path {_shown(path)} names no file")
-    for part in form.split("/"):
-        if (
-            part in ("", ".", "..")
-            or part != part.strip()
-            or part.endswith(".")
-            or part.startswith("~")
-            or _ODD.search(part)
-            or _RESERVED.fullmatch(part)
-            or len(part.encode()) > 255
-        ):
-            raise WorkdirError(
-                f"path {_shown(path)} is refused: paths are relative to the workdir, without "
-                "'..', control characters, backslashes, colons or reserved names"
-            )
+    if any(map(_is_odd, form.split("/"))):
+        raise WorkdirError(
+            f"path {_shown(path)} is refused: paths are relative to the workdir, without "
+            "'..', control characters, backslashes, colons or reserved names"
+        )
+    if len(form.encode()) > PATH_BYTES:
+        raise WorkdirError(f"path {_shown(path)} is refused: it has more than {PATH_BYTES} bytes")
     return form
 
 
@@ -56,9 +59,38 @@ def writable(path: str) -> str:
         WorkdirError: As `checked`, or the path is in a read-only folder.
     """
     form = checked(path)
-    if form.startswith(READ_ONLY) or form == READ_ONLY.rstrip("/"):
+    if f"{form}/".casefold().startswith(READ_ONLY):
         raise WorkdirError(f"path {_shown(path)} is refused: {READ_ONLY} can only be read")
     return form
+
+
+def is_addressed(form: str) -> bool:
+    """Whether a checked path is in a folder of files named by their content.
+
+    Case does not count: on some file systems `Outputs` is `outputs`.
+    """
+    return f"{form}/".casefold().startswith(ADDRESSED)
+
+
+def is_checked(name: str) -> bool:
+    """Whether a name that a file system gave is a path in its one form."""
+    try:
+        return checked(name) == name
+    except WorkdirError:
+        return False
+
+
+def _is_odd(part: str) -> bool:
+    return (
+        part in ("", ".", "..")
+        or part != part.strip()
+        or part.endswith(".")
+        or part.startswith(("~", TEMPORARY))
+        or _ODD.search(part) is not None
+        or not _UNSEEN.isdisjoint(map(unicodedata.category, part))
+        or _RESERVED.fullmatch(part) is not None
+        or len(part.encode()) > PART_BYTES
+    )
 
 
 def _shown(path: str) -> str:

@@ -3,13 +3,15 @@
 import hashlib
 import os
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from weakref import WeakKeyDictionary
+from threading import Lock
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.runtime import get_runtime
+from langgraph.runtime import RunControl, get_runtime
 
+from langgraph_compression.errors import WorkdirError
 from langgraph_compression.workdir.workdir import Workdir
 
 HOME_VARIABLE = "LANGGRAPH_COMPRESSION_HOME"
@@ -27,31 +29,48 @@ def workdir_for(
             folder named by a hash of the thread id, a fresh one for a run without thread.
             Subagents run under the thread id of their root and share its folder.
         config: The run's config.
+
+    Raises:
+        WorkdirError: The function returned something else.
     """
     if isinstance(given, Workdir):
         return given
     if given is not None:
-        return given(config)
-    configurable = config.get("configurable") or {}
-    thread = configurable.get("thread_id")
-    key = f"thread:{thread}" if thread else f"run:{_run_name()}"
+        scoped = given(config)
+        if not isinstance(scoped, Workdir):
+            raise WorkdirError(
+                f"the workdir function returned {type(scoped).__name__}, not a Workdir: wrap a "
+                "folder or URL as Workdir(...)"
+            )
+        return scoped
+    thread = (config.get("configurable") or {}).get("thread_id")
+    key = f"run:{_run_name()}" if thread is None else f"thread:{thread}"
     name = hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:32]
     home = os.environ.get(HOME_VARIABLE) or HOME
     return Workdir(Path(home) / name)
 
 
-_runs: WeakKeyDictionary[object, str] = WeakKeyDictionary()
+_REMEMBERED = 4096
+_runs: OrderedDict[int, tuple[RunControl, str]] = OrderedDict()
+"""id of a run's control → (the control, so that its id stays taken; the run's name)."""
+_runs_lock = Lock()
 
 
 def _run_name() -> str:
-    """A fresh name for the run that calls, the same in each of its nodes.
+    """A fresh name for the run that calls, the same in its nodes, tools and subgraphs.
 
-    A run without thread has no id in process; its stream writer is made for it alone.
+    A run without thread has no id in process. Its control is made for it alone and handed
+    down to nested graphs. It takes no weak reference, so the last few thousand are kept.
     """
     try:
-        writer = get_runtime().stream_writer
+        control = get_runtime().control
     except (RuntimeError, KeyError):
+        control = None
+    if control is None:
         return uuid.uuid4().hex
-    if "<locals>" not in writer.__qualname__:  # shared by runs: better apart than mixed
-        return uuid.uuid4().hex
-    return _runs.setdefault(writer, uuid.uuid4().hex)
+    with _runs_lock:
+        _, name = _runs.setdefault(id(control), (control, uuid.uuid4().hex))
+        _runs.move_to_end(id(control))
+        if len(_runs) > _REMEMBERED:
+            _runs.popitem(last=False)
+    return name

@@ -1,17 +1,27 @@
-"""The workdir: where the files of one conversation live, on any fsspec file system."""
+"""The workdir: where the files of one conversation live, and what may happen to them."""
 
-import contextlib
+import errno
+import io
 import os
-import uuid
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn, TypeVar
 
 import fsspec
 from fsspec import AbstractFileSystem
+from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.paths import ADDRESSED, checked, writable
+from langgraph_compression.workdir.local import LocalStore
+from langgraph_compression.workdir.paths import checked, is_addressed, is_checked, writable
+from langgraph_compression.workdir.remote import FsspecStore
+from langgraph_compression.workdir.store import Store
+
+T = TypeVar("T")
+
+_PART = 1 << 20
+"""Characters that are read at once."""
 
 
 class Slice(NamedTuple):
@@ -29,9 +39,12 @@ class Workdir:
     sees, such as `outputs/large_tool_results/…`; a subclass may add to it.
 
     Args:
-        location: A local folder, any fsspec URL ("memory://name", "s3://bucket/prefix"), or
-            an fsspec file system.
-        root: Folder inside of a given file system.
+        location: A local folder, any fsspec URL ("memory://name", "s3://bucket/prefix"), an
+            fsspec file system, or a `Store`.
+        root: Folder, or bucket and prefix, on a given file system.
+
+    Raises:
+        WorkdirError: The URL's protocol is unknown, or the package for it is not installed.
 
     >>> workdir = Workdir("memory://doc-workdir")
     >>> workdir.write_text("outputs/a.txt", "text")
@@ -40,11 +53,12 @@ class Workdir:
     """
 
     def __init__(
-        self, location: str | os.PathLike[str] | AbstractFileSystem, *, root: str = ""
+        self,
+        location: str | os.PathLike[str] | AbstractFileSystem | Store,
+        *,
+        root: str = "",
     ) -> None:
-        self._location = location
-        self._fs: AbstractFileSystem | None = None
-        self._root = root.strip("/") if isinstance(location, AbstractFileSystem) else root
+        self._store = _store(location, root)
 
     def read_text(self, path: str) -> str:
         """The whole text of a file.
@@ -53,36 +67,16 @@ class Workdir:
             WorkdirError: There is no such file, it is no UTF-8 text, or the path is refused.
         """
         form = checked(path)
-        fs, full = self._place(form)
-        try:
-            return str(fs.cat_file(full).decode("utf-8"))
-        except UnicodeDecodeError:
-            raise WorkdirError(f"{form} is no UTF-8 text") from None
-        except (OSError, KeyError) as error:
-            raise _failure("read", form, error) from None
+        return _tried("read", form, lambda: str(self._store.read(form), "utf-8"))
 
-    def read_slice(self, path: str, offset: int, limit: int) -> Slice:
+    def read_slice(self, path: str, offset: int = 0, limit: int = 4000) -> Slice:
         """Up to `limit` characters after the first `offset`; reads no further than it must.
 
         Raises:
             WorkdirError: As `read_text`.
         """
         form = checked(path)
-        fs, full = self._place(form)
-        try:
-            with fs.open(full, "r", encoding="utf-8", newline="") as file:
-                skipped = 0
-                while skipped < offset:
-                    got = len(file.read(min(1 << 20, offset - skipped)))
-                    if not got:
-                        break
-                    skipped += got
-                text = file.read(limit)
-                return Slice(text, not file.read(1))
-        except UnicodeDecodeError:
-            raise WorkdirError(f"{form} is no UTF-8 text") from None
-        except (OSError, KeyError) as error:
-            raise _failure("read", form, error) from None
+        return _tried("read", form, lambda: self._slice(form, max(0, offset), max(0, limit)))
 
     def write_text(self, path: str, text: str) -> None:
         """Write a file, complete or not at all.
@@ -91,117 +85,131 @@ class Workdir:
         nothing, other text is refused.
 
         Raises:
-            WorkdirError: The path is refused, the text cannot be encoded, the file has other
-                content already, or the file system failed.
+            WorkdirError: The path is refused, the text has lone surrogates, which UTF-8 cannot
+                hold, the file has other content already, or the place of the files failed.
         """
         form = writable(path)
-        try:
-            data = text.encode("utf-8")
-        except UnicodeEncodeError:
-            raise WorkdirError(f"{form}: the text has lone surrogates, escape them first") from None
-        fs, full = self._place(form)
-        try:
-            if form.startswith(ADDRESSED) and fs.isfile(full):
-                if fs.cat_file(full) != data:
-                    raise WorkdirError(f"{form} exists with other content and is never changed")
-                return
-            _write(fs, full, data)
-        except (OSError, KeyError) as error:
-            raise _failure("write", form, error) from None
+        if not _encodable(text):
+            raise WorkdirError(f"{form}: the text has lone surrogates, escape them first")
+        _tried("write", form, lambda: self._write(form, text))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file at this path.
 
         Raises:
-            WorkdirError: The path is refused.
+            WorkdirError: The path is refused, or the place of the files failed.
         """
         form = checked(path)
-        fs, full = self._place(form)
-        try:
-            return bool(fs.isfile(full))
-        except OSError as error:
-            raise _failure("look for", form, error) from None
+        return _tried("look for", form, lambda: self._store.has(form))
 
     def list(self, prefix: str = "") -> list[str]:
-        """Paths of all files below a folder, sorted.
+        """Paths of all files below a folder, sorted; those that `checked` accepts.
 
         Raises:
-            WorkdirError: The path is refused, or the file system failed.
+            WorkdirError: The path is refused, or the place of the files failed.
         """
-        form = checked(prefix.rstrip("/")) if prefix.strip("./") else ""
-        fs, full = self._place(form)
-        root = self._base(fs)
+        form = "" if prefix in ("", ".", "./", "/") else checked(prefix.rstrip("/"))
+        return _tried("list", form or "the workdir", lambda: _below(self._store, form))
+
+    def _slice(self, form: str, offset: int, limit: int) -> Slice:
+        with io.TextIOWrapper(self._store.open(form), "utf-8", newline="") as file:
+            left = offset
+            while left:
+                got = len(file.read(min(_PART, left)))
+                if not got:
+                    break
+                left -= got
+            text = file.read(limit)
+            return Slice(text, not file.read(1))
+
+    def _write(self, form: str, text: str) -> None:
+        addressed = is_addressed(form)
+        if addressed and self._holds(form, text):
+            return
         try:
-            found = fs.find(full)
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        except OSError as error:
-            raise _failure("list", form or "the workdir", error) from None
-        names = (str(name)[len(root) :].lstrip("/") for name in found)
-        return sorted(name for name in names if not name.rsplit("/", 1)[-1].startswith(_TEMPORARY))
+            self._store.put(form, text, new=addressed)
+        except FileExistsError:  # another writer was there first
+            if not addressed or not self._holds(form, text):
+                raise
 
-    def _base(self, fs: AbstractFileSystem) -> str:
-        """Folder of this workdir on its file system."""
-        if isinstance(self._location, AbstractFileSystem):
-            return str(fs._strip_protocol(self._root)).rstrip("/")
-        if isinstance(fs, LocalFileSystem):
-            return str(_local(self._location))
-        return str(fs._strip_protocol(str(self._location))).rstrip("/")
+    def _holds(self, form: str, text: str) -> bool:
+        """Whether a file is there with this very text, compared piece by piece.
 
-    def _place(self, form: str) -> tuple[AbstractFileSystem, str]:
-        """File system and full path; opened when first needed, off the event loop."""
-        if self._fs is None:
-            if isinstance(self._location, AbstractFileSystem):
-                self._fs = self._location
-            else:
-                url = os.fspath(self._location)
-                protocol = url.split("://", 1)[0] if "://" in url else "file"
-                self._fs = fsspec.filesystem(protocol)
-        base = self._base(self._fs)
-        full = f"{base}/{form}" if form else base
-        if isinstance(self._fs, LocalFileSystem):
-            _refuse_links_out(Path(base), form)
-        return self._fs, full
+        Raises:
+            WorkdirError: It is there with another.
+        """
+        if not self._store.has(form):
+            return False
+        try:
+            with io.TextIOWrapper(self._store.open(form), "utf-8", newline="") as file:
+                starts = range(0, len(text), _PART)
+                same = all(file.read(_PART) == text[at : at + _PART] for at in starts)
+                same = same and not file.read(1)
+        except UnicodeDecodeError:
+            same = False
+        if not same:
+            raise WorkdirError(f"{form} exists with other content and is never changed")
+        return True
 
 
-_TEMPORARY = ".writing-"
-
-
-def _local(location: Any) -> Path:
-    path = os.fspath(location)
-    return Path(path.removeprefix("file://")).absolute()
-
-
-def _refuse_links_out(base: Path, form: str) -> None:
-    """A link may stay inside of the workdir; one that leads out is refused."""
-    real = os.path.realpath(base)
-    if os.path.commonpath([real, os.path.realpath(base / form)]) != real:
-        raise WorkdirError(f"{form} leads out of the workdir through a link")
-
-
-def _write(fs: AbstractFileSystem, full: str, data: bytes) -> None:
-    """Complete or absent after a crash: a local file is renamed into place, synced first."""
-    folder = str(PurePosixPath(full).parent)
-    fs.makedirs(folder, exist_ok=True)
-    if not isinstance(fs, LocalFileSystem):
-        fs.pipe_file(full, data)  # object stores and memory show an object when it is whole
-        return
-    temporary = os.path.join(folder, f"{_TEMPORARY}{uuid.uuid4().hex}")
+def _store(location: str | os.PathLike[str] | AbstractFileSystem | Store, root: str) -> Store:
+    """Who keeps the files of a location."""
+    if isinstance(location, Store):
+        return location
+    while isinstance(location, DirFileSystem):
+        location, root = location.fs, location._join(root)
+    if isinstance(location, LocalFileSystem):
+        return LocalStore(root)
+    if isinstance(location, AbstractFileSystem):
+        return FsspecStore(location, root)
+    url = os.fspath(location)
+    if "://" not in url:
+        return LocalStore(url)
+    protocol = re.split("::|://", url, maxsplit=1)[0]
+    if protocol in ("file", "local"):
+        return LocalStore(url.partition("://")[2])
     try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, full)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        fsspec.get_filesystem_class(protocol)
+    except (ValueError, ImportError) as error:
+        raise WorkdirError(f"a workdir cannot be at {protocol}://: {error}") from error
+    return FsspecStore(url)
+
+
+def _below(store: Store, folder: str) -> list[str]:
+    below = f"{folder}/" if folder else ""
+    try:
+        found = {name for name in store.find(folder) if name.startswith(below)}
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(filter(is_checked, found))
+
+
+def _encodable(text: str) -> bool:
+    try:
+        for start in range(0, len(text), _PART):
+            text[start : start + _PART].encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _tried(what: str, form: str, act: Callable[[], T]) -> T:
+    """Do something with a store, whose clients raise in ways of their own."""
+    try:
+        return act()
+    except WorkdirError:
         raise
+    except UnicodeDecodeError:
+        raise WorkdirError(f"{form} is no UTF-8 text") from None
+    except Exception as error:
+        _refuse(what, form, error)
 
 
-def _failure(what: str, form: str, error: Exception) -> WorkdirError:
+def _refuse(what: str, form: str, error: Exception) -> NoReturn:
     """An error that names the path the model knows, never one of the host."""
-    if isinstance(error, FileNotFoundError | KeyError):
-        return WorkdirError(f"there is no file {form}")
+    if isinstance(error, FileNotFoundError):
+        if what == "read":
+            raise WorkdirError(f"there is no file {form}") from None
+        error = OSError(errno.ENOENT, "")  # the workdir itself: no bucket, say
     reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else ""
-    return WorkdirError(f"cannot {what} {form}: {reason or type(error).__name__}")
+    raise WorkdirError(f"cannot {what} {form}: {reason or type(error).__name__}") from None

@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deepagents.backends import FilesystemBackend
+from deepagents.backends import FilesystemBackend, StoreBackend
+from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
-from hypothesis import given
-from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, ToolMessage
+from langgraph.store.memory import InMemoryStore
 
-from langgraph_compression import Workdir, file_tools
+from langgraph_compression import Workdir
 from langgraph_compression.errors import WorkdirError
 from langgraph_compression.workdir.deepagents import BackendWorkdir
-from langgraph_compression.workdir.file_tools import SLICE
-from langgraph_compression.workdir.history import history_file, read_history, write_history
-from langgraph_compression.workdir.scope import workdir_for
 
 SAVED = "outputs/large_tool_results/a-0123456789abcdef.txt"
 
@@ -39,7 +36,64 @@ def backend(tmp_path: Path) -> Workdir:
     return BackendWorkdir(FilesystemBackend(root_dir=tmp_path, virtual_mode=True))
 
 
-@pytest.fixture(params=[memory, local, given_file_system, backend])
+def store_backend(tmp_path: Path) -> Workdir:
+    return BackendWorkdir(StoreBackend(store=InMemoryStore(), namespace=lambda _: ("files",)))
+
+
+class Shouting(Workdir):
+    """A host's own class on top."""
+
+    def write_text(self, path: str, text: str) -> None:
+        super().write_text(path, text)
+
+
+def subclass(tmp_path: Path) -> Workdir:
+    return Shouting(f"memory://{uuid.uuid4().hex}/deep/er")
+
+
+def whole_memory(tmp_path: Path) -> Workdir:
+    return Workdir(FreshMemory())
+
+
+class FreshMemory(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """A memory of its own, with a protocol of which nobody knows that a put is whole."""
+
+    cachable = False
+    protocol = "fresh"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store: dict[str, Any] = {}
+        self.pseudo_dirs = [""]
+
+
+def local_file_system(tmp_path: Path) -> Workdir:
+    return Workdir(LocalFileSystem(), root=str(tmp_path / "w"))
+
+
+def folder_of_a_file_system(tmp_path: Path) -> Workdir:
+    return Workdir(DirFileSystem(str(tmp_path), LocalFileSystem()), root="w")
+
+
+def file_url(tmp_path: Path) -> Workdir:
+    return Workdir(f"file://{tmp_path}/w")
+
+
+KINDS = [
+    memory,
+    local,
+    given_file_system,
+    whole_memory,
+    local_file_system,
+    folder_of_a_file_system,
+    file_url,
+    subclass,
+    backend,
+    store_backend,
+]
+
+
+@pytest.fixture(params=KINDS)
 def workdir(request: pytest.FixtureRequest, tmp_path: Path) -> Workdir:
     make: Callable[[Path], Workdir] = request.param
     return make(tmp_path)
@@ -160,90 +214,140 @@ def test_lone_surrogates_are_refused_clearly(workdir: Workdir) -> None:
     assert not workdir.exists("a.txt")
 
 
-def test_threads_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANGGRAPH_COMPRESSION_HOME", str(tmp_path))
-    one, two, again = (
-        workdir_for(None, {"configurable": {"thread_id": name}}) for name in ("1", "../2", "1")
-    )
-    one.write_text("a.txt", "one")
-    assert again.read_text("a.txt") == "one"
-    assert not two.exists("a.txt")
-    two.write_text("b.txt", "two")
-    assert len(list(tmp_path.iterdir())) == 2
-    assert workdir_for(one, {}) is one
-    assert workdir_for(lambda config: two, {}) is two
+def test_hidden_files_are_listed(workdir: Workdir) -> None:
+    for path in (".a", "b/.c/d", "b/.e"):
+        workdir.write_text(path, "x")
+    assert workdir.list() == [".a", "b/.c/d", "b/.e"]
+    assert workdir.list("b/.c") == ["b/.c/d"]
 
 
-def test_file_tools_work_and_tell_errors(workdir: Workdir) -> None:
-    tools = {tool.name: tool for tool in file_tools(workdir)}
-    assert set(tools) == {"read_file", "write_file", "edit_file", "list_files"}
-    assert "no files" in tools["list_files"].invoke({})
-    tools["write_file"].invoke({"path": "a.md", "content": "one two two"})
-    assert "stands 2 times" in tools["edit_file"].invoke(
-        {"path": "a.md", "old_text": "two", "new_text": "x"}
-    )
-    tools["edit_file"].invoke({"path": "a.md", "old_text": "one", "new_text": "1"})
-    assert workdir.read_text("a.md") == "1 two two"
-    workdir.write_text(SAVED, "line\n" * 5000)
-    first = tools["read_file"].invoke({"path": "/" + SAVED})
-    assert len(first) < SLICE + 200
-    assert f"offset={SLICE}" in first
-    for name in ("write_file", "edit_file"):
-        answer = tools[name].invoke(
-            {"path": SAVED, "content": "", "old_text": "line", "new_text": ""}
-        )
-        assert answer.startswith("Error:")
-    for path in ("../x", "none.txt"):
-        assert tools["read_file"].invoke({"path": path}).startswith("Error:")
-    assert len(workdir.read_text(SAVED)) == 25_000
+def test_a_folder_is_no_file(workdir: Workdir) -> None:
+    workdir.write_text("outputs/a.txt", "x")
+    assert not workdir.exists("outputs")
+    for act in (workdir.read_text, workdir.read_slice):
+        with pytest.raises(WorkdirError, match="outputs"):
+            act("outputs")
 
 
-TEXTS = st.text(st.characters(), max_size=40)
-BLOCK = st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS})
-MESSAGES = st.lists(
-    st.one_of(
-        st.builds(HumanMessage, content=TEXTS, id=st.none() | TEXTS),
-        st.builds(AIMessage, content=st.lists(BLOCK)),
-        st.builds(ToolMessage, content=TEXTS, tool_call_id=TEXTS, name=TEXTS),
-        st.builds(ChatMessage, content=TEXTS, role=TEXTS),
-    ),
-    max_size=6,
-)
+def test_a_folder_with_a_name_that_begins_alike(workdir: Workdir) -> None:
+    workdir.write_text("outputs/a.txt", "x")
+    workdir.write_text("outputs2/a.txt", "x")
+    assert workdir.list("outputs") == workdir.list("/outputs/") == ["outputs/a.txt"]
+    assert workdir.list("outputs/a.txt") == []
+    assert workdir.list("out") == []
 
 
-@given(MESSAGES)
-def test_history_files_are_lossless(messages: list[Any]) -> None:
-    workdir = Workdir(f"memory://{uuid.uuid4().hex}")
-    path = write_history(workdir, messages, 0, len(messages), {})
-    text = workdir.read_text(path)
-    assert text.count("\n") == len(messages)
-    assert read_history(text, workdir.read_text) == messages
+@pytest.mark.parametrize("prefix", ["", ".", "./", "/"])
+def test_the_root_has_several_names(workdir: Workdir, prefix: str) -> None:
+    workdir.write_text("a.txt", "x")
+    assert workdir.list(prefix) == ["a.txt"]
 
 
-def test_history_names_saved_results() -> None:
-    big = "line\n" * 1000
-    messages: list[Any] = [HumanMessage("q"), ToolMessage(big, tool_call_id="c")]
-    path, text = history_file(messages, 0, 2, {1: (SAVED, big)})
-    assert big not in text
-    assert SAVED in text
-    assert path.startswith("outputs/conversation_history/000000-000002-")
-    assert read_history(text, {SAVED: big}.__getitem__) == messages
-    # A file with another text (redacted, escaped) cannot stand for the content.
-    _, whole = history_file(messages, 0, 2, {1: (SAVED, "other")})
-    assert SAVED not in whole
+@pytest.mark.parametrize("prefix", ["..", "../", "a/../..", "/..", "./..", "a\0"])
+def test_listing_outside_is_refused(workdir: Workdir, prefix: str) -> None:
+    workdir.write_text("a.txt", "x")
+    with pytest.raises(WorkdirError, match="refused"):
+        workdir.list(prefix)
 
 
-def test_history_holds_what_json_cannot() -> None:
-    messages: list[Any] = [
-        ToolMessage("x", tool_call_id="c", artifact=object()),
-        AIMessage("y", additional_kwargs={"number": 10**400, "set": {1}}),
-    ]
-    one = history_file(messages, 0, 2, {})
-    assert one == history_file(messages, 0, 2, {})
-    assert [m.content for m in read_history(one[1], str)] == ["x", "y"]
+def test_slices_of_one_line(workdir: Workdir) -> None:
+    workdir.write_text("a.txt", "压" * 1_000_000)
+    assert workdir.read_slice("a.txt", 999_995, 10) == ("压" * 5, True)
+    assert workdir.read_slice("a.txt", 500_000, 3) == ("压" * 3, False)
+    assert workdir.read_slice("a.txt", -5, 3) == ("压" * 3, False)
+    assert workdir.read_slice("a.txt", 0, -1) == ("", False)
+    assert workdir.read_slice("a.txt", 1_000_000, 0) == ("", True)
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"type": "human"}', '{"type": "none", "data": {}}'])
-def test_a_line_that_is_no_message(line: str) -> None:
-    with pytest.raises(WorkdirError, match="line 1"):
-        read_history(line, str)
+@pytest.mark.parametrize("other", ["", "tex", "text!", "Text", "t" * 3_000_000])
+def test_addressed_files_are_compared_whole(workdir: Workdir, other: str) -> None:
+    workdir.write_text(SAVED, "text")
+    with pytest.raises(WorkdirError, match="other content"):
+        workdir.write_text(SAVED, other)
+    assert workdir.read_text(SAVED) == "text"
+
+
+def test_large_addressed_files_are_compared_to_the_end(workdir: Workdir) -> None:
+    text = "line\r\n压缩" * 300_000
+    workdir.write_text(SAVED, text)
+    workdir.write_text(SAVED, text)
+    with pytest.raises(WorkdirError, match="other content"):
+        workdir.write_text(SAVED, text[:-1] + "x")
+    assert workdir.read_text(SAVED) == text
+
+
+class Broken(MemoryFileSystem):  # type: ignore[misc]
+    """Every call fails as a client of a store far away does, with a path of the host."""
+
+    protocol = "broken"
+    cachable = False
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("info", "open", "cat_file", "pipe_file", "find", "makedirs", "mv", "rm_file"):
+
+            def fail(*args: Any, **kwargs: Any) -> None:
+                raise RuntimeError("no credentials in /root/.secrets")
+
+            return fail
+        return super().__getattribute__(name)
+
+
+def test_a_store_that_fails_in_its_own_way() -> None:
+    workdir = Workdir(Broken(), root="x")
+    for act in (
+        lambda: workdir.read_text("a"),
+        lambda: workdir.read_slice("a"),
+        lambda: workdir.write_text("a", "x"),
+        lambda: workdir.write_text(SAVED, "x"),
+        lambda: workdir.exists("a"),
+        lambda: workdir.list(),
+    ):
+        with pytest.raises(WorkdirError, match="RuntimeError") as caught:
+            act()
+        assert "root" not in str(caught.value)
+        assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("answer", ["permission_denied", "no space at /root/disk"])
+def test_a_backend_that_refuses(answer: str) -> None:
+    class Answer:
+        content, error, matches = None, answer, None
+
+    class Refusing:
+        def upload_files(self, files: list[tuple[str, bytes]]) -> list[Answer]:
+            return [Answer()]
+
+        def download_files(self, paths: list[str]) -> list[Answer]:
+            return [Answer()]
+
+        def glob(self, pattern: str, path: str = "/") -> Answer:
+            return Answer()
+
+    workdir = BackendWorkdir(Refusing())
+    for act in (workdir.read_text, workdir.exists, lambda p: workdir.write_text(p, "x")):
+        with pytest.raises(WorkdirError) as caught:
+            act("a.txt")
+        assert "/root" not in str(caught.value)
+    assert workdir.list() == []
+
+
+def test_a_url_that_nobody_knows() -> None:
+    with pytest.raises(WorkdirError, match="nowhere://"):
+        Workdir("nowhere://a/b")
+
+
+def test_a_broken_put_leaves_the_old_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    fs = FreshMemory()
+    workdir = Workdir(fs)
+    workdir.write_text("a.txt", "old")
+
+    def half(path: str, value: bytes, **kwargs: Any) -> None:
+        MemoryFileSystem.pipe_file(fs, path, value[:1], **kwargs)
+        raise OSError(5, "gone")
+
+    monkeypatch.setattr(fs, "pipe_file", half)
+    with pytest.raises(WorkdirError, match=r"a\.txt"):
+        workdir.write_text("a.txt", "new")
+    assert workdir.read_text("a.txt") == "old"
+    assert workdir.list() == ["a.txt"]
+    assert fs.find("") == ["/a.txt"]

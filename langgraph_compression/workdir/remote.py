@@ -1,0 +1,90 @@
+"""Any fsspec file system as store: memory, S3, Google Cloud, Azure, SFTP."""
+
+import uuid
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import BinaryIO, cast
+
+import fsspec
+from fsspec import AbstractFileSystem
+
+from langgraph_compression.workdir.store import TEMPORARY, Store
+
+_WHOLE = frozenset({"memory", "s3", "s3a", "gs", "gcs", "abfs", "az", "oss"})
+"""Protocols that show a file when it is complete, so that one put is enough."""
+
+
+class FsspecStore(Store):
+    """Files below a prefix of an fsspec file system.
+
+    Args:
+        place: A URL, opened at the first use, because that may block; or a file system.
+        root: The folder, or bucket and prefix, on a given file system.
+    """
+
+    def __init__(self, place: str | AbstractFileSystem, root: str = "") -> None:
+        self._place = place
+        self._root = root
+        self._fs: AbstractFileSystem | None = None
+
+    def read(self, path: str) -> bytes:
+        """The whole file."""
+        fs, full = self._at(path)
+        return cast("bytes", fs.cat_file(full))
+
+    def open(self, path: str) -> BinaryIO:
+        """The file to be read piece by piece."""
+        fs, full = self._at(path)
+        return cast("BinaryIO", fs.open(full, "rb"))
+
+    def put(self, path: str, text: str, *, new: bool) -> None:
+        """Write in one put, or beside the file and rename where a put could stay half done.
+
+        `new` is not looked at: few file systems can tell in the same step, and the workdir
+        has asked before.
+        """
+        fs, full = self._at(path)
+        data = text.encode()
+        protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
+        if protocols & _WHOLE:
+            fs.pipe_file(full, data)
+            return
+        folder = str(PurePosixPath(full).parent)
+        fs.makedirs(folder, exist_ok=True)
+        temporary = f"{folder}/{TEMPORARY}{uuid.uuid4().hex}"
+        try:
+            fs.pipe_file(temporary, data)
+            fs.mv(temporary, full)
+        except BaseException:
+            with suppress(Exception):
+                fs.rm_file(temporary)
+            raise
+
+    def has(self, path: str) -> bool:
+        """Whether there is a file."""
+        fs, full = self._at(path)
+        try:  # isfile() would also call a store that does not answer "no file"
+            return bool(fs.info(full)["type"] == "file")
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def find(self, folder: str) -> Iterable[str]:
+        """All files below a folder."""
+        fs, full = self._at(folder)
+        root = self._root.lstrip("/")
+        names = (str(name).lstrip("/") for name in fs.find(full))
+        return [name[len(root) :].lstrip("/") for name in names]
+
+    def _at(self, path: str) -> tuple[AbstractFileSystem, str]:
+        """The file system and the full path on it, with nothing remembered of others' writes."""
+        if self._fs is None:
+            if isinstance(self._place, str):
+                fs, root = fsspec.core.url_to_fs(self._place)
+            else:
+                fs, root = self._place, self._place._strip_protocol(self._root)
+            self._root = str(root).rstrip("/")
+            self._fs = fs
+        full = "/".join(part for part in (self._root, path) if part)
+        self._fs.invalidate_cache(full)
+        return self._fs, full

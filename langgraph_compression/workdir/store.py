@@ -1,0 +1,42 @@
+"""The port of the workdir: what it asks of a place where files are kept."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import BinaryIO
+
+TEMPORARY = ".writing-"
+"""How the name of a file begins that is still being written."""
+
+
+class Store(ABC):
+    """A place where files are kept. Paths are checked already and relative, such as `a/b.txt`.
+
+    Methods raise `FileNotFoundError` for what is not there and whatever the place itself
+    raises; the workdir turns all of it into a `WorkdirError` that names no host path.
+    """
+
+    @abstractmethod
+    def read(self, path: str) -> bytes:
+        """The whole file."""
+
+    @abstractmethod
+    def open(self, path: str) -> BinaryIO:
+        """The file to be read piece by piece."""
+
+    @abstractmethod
+    def put(self, path: str, text: str, *, new: bool) -> None:
+        """Write a file as UTF-8, complete or not at all.
+
+        Args:
+            path: Where; folders are made.
+            text: What; it can be encoded.
+            new: Raise `FileExistsError` if the file is there, as far as the place can tell.
+        """
+
+    @abstractmethod
+    def has(self, path: str) -> bool:
+        """Whether there is a file; False for a folder."""
+
+    @abstractmethod
+    def find(self, folder: str) -> Iterable[str]:
+        """Paths of all files below a folder, in any order; "" is the root."""
