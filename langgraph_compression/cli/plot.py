@@ -1,93 +1,177 @@
-"""The course of the pressure as a picture: SVG, drawn without a plotting library."""
+"""The course of the pressure as a picture: SVG, without a plotting library."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import floor, log10
+from typing import Any
+from xml.sax.saxutils import escape
 
-from langgraph_compression.cli.replay import Step
+from langgraph_compression.cli.text import Row, rows_of
 
-WIDTH, HEIGHT = 960, 420
-LEFT, RIGHT, TOP, BOTTOM = 80, 20, 56, 56
+WIDTH, HEIGHT = 960, 440
+LEFT, RIGHT, TOP, BOTTOM = 84, 24, 92, 64
+POINTS = 400
+"""More turns than that share points."""
 
 STYLE = """
-  :root { color-scheme: light dark; }
-  .ground { fill: #ffffff; } text { fill: #222222; font: 13px sans-serif; }
-  .before { fill: none; stroke: #b0b0b0; stroke-width: 1.5; }
-  .after { fill: none; stroke: #1f6feb; stroke-width: 2; }
-  .threshold { stroke: #d1242f; stroke-dasharray: 6 4; }
-  .axis { stroke: #888888; } .summarized { fill: #8250df; } .compacted { fill: #1a7f37; }
+  svg { color-scheme: light dark; }
+  text { font: 13px system-ui, sans-serif; fill: #1f2328; }
+  .title { font-size: 16px; font-weight: 600; } .soft { fill: #59636e; }
+  .ground { fill: #ffffff; } .grid { stroke: #d1d9e0; stroke-width: 1; }
+  .axis { stroke: #818b98; stroke-width: 1; }
+  .before { fill: none; stroke: #818b98; stroke-width: 1.5; }
+  .after { fill: none; stroke: #0969da; stroke-width: 2; }
+  .threshold { stroke: #cf222e; stroke-width: 1.5; stroke-dasharray: 6 4; }
+  .compacted { fill: #1a7f37; } .summarized { fill: #8250df; }
   @media (prefers-color-scheme: dark) {
-    .ground { fill: #0d1117; } text { fill: #e6edf3; } .before { stroke: #6e7681; }
-    .after { stroke: #58a6ff; } .summarized { fill: #bc8cff; } .compacted { fill: #3fb950; }
+    text { fill: #f0f6fc; } .soft { fill: #9198a1; }
+    .ground { fill: #0d1117; } .grid { stroke: #3d444d; } .axis { stroke: #656c76; }
+    .before { stroke: #9198a1; } .after { stroke: #4493f8; } .threshold { stroke: #f85149; }
+    .compacted { fill: #3fb950; } .summarized { fill: #ab7df8; }
   }
 """
 
 
-def draw(steps: Sequence[Step]) -> str:
-    """An SVG of tokens before and after compression, request by request.
+def draw(report: Mapping[str, Any]) -> str:
+    """An SVG: tokens before compression and as sent, turn by turn, with what was done.
 
     Args:
-        steps: At least one step.
+        report: The report for machines.
     """
-    threshold: int = steps[0].before["threshold"]
-    highest: float = max(threshold, *(step.before["total"] for step in steps)) * 1.05
+    threshold: int = report["tokens"]["threshold"]
+    rows = rows_of(report["course"], POINTS)
+    highest = max(threshold, *(row.before for row in rows))
+    step = _nice(highest / 4)
+    top = step * (1 + highest // step)
 
-    def x(number: int) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * number / max(1, len(steps) - 1)
+    def x(place: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * place / max(1, len(rows) - 1)
 
     def y(tokens: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - tokens / highest)
+        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - tokens / top)
 
-    def line(kind: str, totals: Sequence[int]) -> str:
-        points = " ".join(f"{x(n):.1f},{y(t):.1f}" for n, t in enumerate(totals))
-        return f'<polyline class="{kind}" points="{points}"/>'
-
-    marks = [
-        f'<circle class="{action}" cx="{x(n):.1f}" cy="{y(step.after["total"]):.1f}" r="{radius}"/>'
-        for action, radius in (("compacted", 2), ("summarized", 4))
-        for n, step in enumerate(steps)
-        if any(done["action"] == action for done in step.actions)
+    lines = [
+        f'<polyline class="{kind}" points="{points}"/>'
+        for kind, points in (
+            ("before", " ".join(f"{x(n):.1f},{y(row.before):.1f}" for n, row in enumerate(rows))),
+            ("after", " ".join(f"{x(n):.1f},{y(row.after):.1f}" for n, row in enumerate(rows))),
+        )
     ]
-    ticks = [
-        f'<text x="{LEFT - 8}" y="{y(share * highest) + 4:.1f}" text-anchor="end">'
-        f"{share * highest / 1024:,.1f} K</text>"
-        for share in (0, 0.25, 0.5, 0.75, 1)
-    ]
-    legend = (
-        ("before", "before compression", 0),
-        ("after", "as sent", 180),
-        ("threshold", "threshold", 280),
+    marks = []
+    for place, row in enumerate(rows):
+        if row.compacted:
+            marks.append(_dot(x(place), y(row.after), _told(row)))
+        if row.summarized:
+            marks.append(_diamond(x(place), y(row.after), _told(row)))
+    name = "".join(
+        char if char.isprintable() else "?" for char in report["transcript"]["file"].split("/")[-1]
     )
-    keys = [
-        f'<line class="{kind}" x1="{LEFT + at}" x2="{LEFT + at + 24}" y1="42" y2="42"/>'
-        f'<text x="{LEFT + at + 30}" y="46">{name}</text>'
-        for kind, name, at in legend
-    ]
-    dots = [
-        f'<circle class="{action}" cx="{LEFT + at}" cy="42" r="4"/>'
-        f'<text x="{LEFT + at + 10}" y="46">{action}</text>'
-        for action, at in (("compacted", 400), ("summarized", 500))
-    ]
+    transcript, requests = report["transcript"], report["requests"]
+    told = (
+        f"{transcript['messages']:,} messages, {transcript['turns']:,} turns, "
+        f"{requests['total']:,} requests: {requests['compacted']:,} compacted, "
+        f"{requests['summarized']:,} summarized. "
+        f"Last request: {report['tokens']['before']['total']:,} tokens "
+        f"uncompressed, {report['tokens']['after']['total']:,} sent."
+    )
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            'aria-label="Context pressure over the requests of a conversation">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+            f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-labelledby="title told">',
             f"<style>{STYLE}</style>",
             f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>',
-            f'<text x="{LEFT}" y="24" font-weight="bold">Context pressure, {len(steps)} requests, '
-            f"{steps[-1].turn} turns (estimated tokens)</text>",
-            *keys,
-            *dots,
-            *ticks,
-            f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
-            f'y1="{y(0):.1f}" y2="{y(0):.1f}"/>',
-            f'<line class="axis" x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{y(0):.1f}"/>',
+            f'<text id="title" class="title" x="{LEFT}" y="28">'
+            f"Context pressure of {escape(name)}</text>",
+            f'<text id="told" class="soft" x="{LEFT}" y="49">{told}</text>',
+            *_legend(),
+            *_tokens_axis(step, top, y),
+            *_turns_axis(rows, x, y(0)),
             f'<line class="threshold" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
             f'y1="{y(threshold):.1f}" y2="{y(threshold):.1f}"/>',
-            line("before", [step.before["total"] for step in steps]),
-            line("after", [step.after["total"] for step in steps]),
+            f'<text class="soft" x="{WIDTH - RIGHT}" y="{y(threshold) - 5:.1f}" '
+            f'text-anchor="end">threshold {threshold:,}</text>',
+            *lines,
             *marks,
-            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 16}" text-anchor="middle">'
-            "request of the model</text>",
             "</svg>",
             "",
         ]
     )
+
+
+def _legend() -> list[str]:
+    keys = ("before", "before compression"), ("after", "as sent"), ("threshold", "threshold")
+    found, at = [], LEFT
+    for kind, name in keys:
+        found.append(f'<line class="{kind}" x1="{at}" x2="{at + 24}" y1="70" y2="70"/>')
+        found.append(f'<text x="{at + 30}" y="74">{name}</text>')
+        at += 54 + 7 * len(name)
+    found += [_dot(at + 6, 70, ""), f'<text x="{at + 16}" y="74">compacted</text>']
+    found += [_diamond(at + 110, 70, ""), f'<text x="{at + 122}" y="74">summarized</text>']
+    return found
+
+
+def _tokens_axis(step: int, top: int, y: Any) -> list[str]:
+    found = [
+        f'<text class="soft" transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) '
+        'rotate(-90)" text-anchor="middle">tokens (estimated)</text>'
+    ]
+    for tokens in range(0, top + 1, step):
+        kind = "grid" if tokens else "axis"
+        found.append(
+            f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
+            f'y1="{y(tokens):.1f}" y2="{y(tokens):.1f}"/>'
+        )
+        found.append(
+            f'<text class="soft" x="{LEFT - 8}" y="{y(tokens) + 4:.1f}" '
+            f'text-anchor="end">{tokens:,}</text>'
+        )
+    return found
+
+
+def _turns_axis(rows: Sequence[Row], x: Any, ground: float) -> list[str]:
+    found = [
+        f'<text class="soft" x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 16}" '
+        'text-anchor="middle">turn (message of the user)</text>'
+    ]
+    count = min(9, len(rows))
+    places = {round(at * (len(rows) - 1) / max(1, count - 1)) for at in range(count)}
+    for place in sorted(places):
+        found.append(
+            f'<line class="axis" x1="{x(place):.1f}" x2="{x(place):.1f}" '
+            f'y1="{ground:.1f}" y2="{ground + 5:.1f}"/>'
+        )
+        found.append(
+            f'<text class="soft" x="{x(place):.1f}" y="{ground + 20:.1f}" '
+            f'text-anchor="middle">{rows[place].last}</text>'
+        )
+    return found
+
+
+def _told(row: Row) -> str:
+    turns = f"turn {row.last}" if row.first == row.last else f"turns {row.first} to {row.last}"
+    return (
+        f"{turns}: {row.before:,} tokens, sent {row.after:,}; {row.compacted} requests compacted, "
+        f"{row.summarized} summarized"
+    )
+
+
+def _dot(x: float, y: float, told: str) -> str:
+    return f'<circle class="compacted" cx="{x:.1f}" cy="{y:.1f}" r="3">{_tip(told)}</circle>'
+
+
+def _diamond(x: float, y: float, told: str) -> str:
+    points = f"{x:.1f},{y - 7:.1f} {x + 6:.1f},{y:.1f} {x:.1f},{y + 7:.1f} {x - 6:.1f},{y:.1f}"
+    return f'<polygon class="summarized" points="{points}">{_tip(told)}</polygon>'
+
+
+def _tip(told: str) -> str:
+    return f"<title>{told}</title>" if told else ""
+
+
+def _nice(rough: float) -> int:
+    """The next of 1, 2, 5, 10, 20, 50 … that is not smaller.
+
+    >>> _nice(2400), _nice(12)
+    (5000, 20)
+    """
+    power = 10 ** floor(log10(max(1, rough)))
+    return int(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough))

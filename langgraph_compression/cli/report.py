@@ -1,150 +1,128 @@
-"""What happened to a transcript, as text for people and as JSON for machines."""
+"""What happened to a transcript, as plain values: the report for machines and its file."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
-from rich.table import Column, Table
+from langgraph_compression.cli.course import Outcome, Request, SavedText
+from langgraph_compression.state.settings import CompressionSettings
 
-from langgraph_compression.cli.replay import Outcome, Step
-
-ROWS = 24
-"""Rows of the course over the turns; of longer ones the fullest turn of each share is shown."""
-
-BAR = 22
-"""Greatest width of a bar that stands for the threshold."""
-
-REST = 55
-"""Columns that the course needs beside the bars."""
+KIND = "context_compression_report"
 
 
-def as_json(outcome: Outcome, paths: list[str], out: str) -> dict[str, Any]:
-    """The whole outcome in plain values; tokens are estimates."""
-    last = outcome.steps[-1]
-    event = outcome.values.get("_summarization_event") or {}
+def report_of(
+    outcome: Outcome,
+    *,
+    transcript: str,
+    notes: Sequence[str],
+    settings: CompressionSettings,
+    summary_model: str,
+    replayed: bool,
+    out: str,
+    files: Sequence[str],
+    plot: str | None,
+) -> dict[str, Any]:
+    """The whole report. Tokens are estimates; messages are counted from 1.
+
+    Args:
+        outcome: What happened.
+        transcript: Path of the transcript, as it was given.
+        notes: What is odd about the transcript.
+        settings: How it was compressed.
+        summary_model: Who summarized.
+        replayed: Whether each recorded answer was a request.
+        out: The folder of the results.
+        files: Files in it, without the view and the report.
+        plot: Path of the picture.
+
+    Returns:
+        Values that JSON can hold.
+    """
+    requests = outcome.requests
+    last = requests[-1]
+    malformed = _listed(requests, "flaws")
+    failures = [
+        {"request": number, **failure}
+        for number, request in enumerate(requests, 1)
+        for failure in request.failures
+    ]
     return {
-        "requests": len(outcome.steps),
-        "turns": last.turn,
-        "messages": outcome.messages,
-        "before": last.before,
-        "after": last.after,
-        "compacted": count(outcome, "compacted"),
-        "summarized": count(outcome, "summarized"),
-        "malformed": [
-            {"request": number, "flaws": step.flaws}
-            for number, step in enumerate(outcome.steps, 1)
-            if step.flaws
+        "type": KIND,
+        "status": "failed" if malformed or failures else "ok",
+        "transcript": {
+            "file": transcript,
+            "messages": last.messages,
+            "turns": last.turn,
+            "notes": list(notes),
+            "malformed": _listed(requests, "flaws_of_transcript"),
+        },
+        "settings": {
+            "replay": replayed,
+            "threshold_tokens": outcome.threshold,
+            "keep_messages": settings.summary_keep_messages,
+            "tool_result_token_limit": settings.summary_tool_result_token_limit,
+            "token_profile": settings.token_profile,
+            "summary_model": summary_model,
+        },
+        "tokens": {
+            "before": dict(last.uncompressed),
+            "after": dict(outcome.after),
+            "threshold": outcome.threshold,
+            "within_threshold": outcome.after["total"] < outcome.threshold,
+            "reason": last.reason,
+        },
+        "requests": {
+            "total": len(requests),
+            "compacted": sum(request.compacted for request in requests),
+            "summarized": sum(request.summarized is not None for request in requests),
+            "malformed": malformed,
+            "summarizer_calls": outcome.summarizer_calls,
+        },
+        "compacted": _compacted(requests),
+        "clipped_arguments": max(request.clipped for request in requests),
+        "summaries": [
+            {"request": number, "turn": request.turn, **asdict(request.summarized)}
+            for number, request in enumerate(requests, 1)
+            if request.summarized
         ],
-        "failures": [failure for step in outcome.steps for failure in step.failures],
-        "cutoff_index": event.get("cutoff_index"),
-        "history": event.get("file_path"),
-        "files": paths,
-        "out": out,
+        "summary": {"messages": outcome.covered, "text": outcome.summary},
+        "failures": failures,
+        "answer": outcome.answer,
         "course": [
             {
-                "turn": step.turn,
-                "before": step.before["total"],
-                "after": step.after["total"],
-                "actions": [done["action"] for done in step.actions],
+                "request": number,
+                "turn": request.turn,
+                "uncompressed": request.uncompressed["total"],
+                "before": request.before,
+                "after": request.after,
+                "compacted": request.compacted,
+                "summarized": request.summarized is not None,
             }
-            for step in outcome.steps
+            for number, request in enumerate(requests, 1)
         ],
+        "out": out,
+        "view": "view.json",
+        "files": list(files),
+        "plot": plot,
     }
 
 
-def count(outcome: Outcome, action: str) -> int:
-    """Requests in which an action was done."""
-    return sum(any(done["action"] == action for done in step.actions) for step in outcome.steps)
+def _listed(requests: Sequence[Request], field: str) -> list[dict[str, Any]]:
+    """Flaws by request; one that stays from request to request is told once."""
+    told: set[str] = set()
+    found = []
+    for number, request in enumerate(requests, 1):
+        for flaw in getattr(request, field):
+            if flaw not in told:
+                told.add(flaw)
+                found.append({"request": number, "flaw": flaw})
+    return found
 
 
-def counted(count: int, thing: str) -> str:
-    """A count in words.
-
-    >>> counted(1, "request"), counted(1200, "request")
-    ('1 request', '1,200 requests')
-    """
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
-def show(console: Console, outcome: Outcome, paths: list[str], out: str) -> None:
-    """Print the report."""
-    last = outcome.steps[-1]
-    parts = Table("last request", "before", "after", title="Tokens (estimated)")
-    for name in ("messages", "system", "tools", "total"):
-        parts.add_row(name, f"{last.before[name]:,}", f"{last.after[name]:,}")
-    parts.add_row("threshold", f"{last.before['threshold']:,}", "")
-    for column in parts.columns[1:]:
-        column.justify = "right"
-    console.print(parts)
-    if len(outcome.steps) > 1:
-        _show_course(console, outcome.steps)
-    requests = len(outcome.steps)
-    console.print(
-        f"{counted(outcome.messages, 'message')}, {counted(last.turn, 'turn')}, "
-        f"{counted(requests, 'request')}: "
-        f"{count(outcome, 'compacted')} compacted, {count(outcome, 'summarized')} summarized."
-    )
-    _show_files(console, paths, out)
-    event = outcome.values.get("_summarization_event") or {}
-    if event:
-        console.print(
-            f"The summary stands for the first {event['cutoff_index']:,} messages; the newest of "
-            f"them are in {event['file_path']}."
-        )
-    for step in outcome.steps:
-        for failure in step.failures:
-            console.print(f"[red]failed:[/red] {failure['kind']} ({failure['error']})")
-    malformed = [(number, step.flaws) for number, step in enumerate(outcome.steps, 1) if step.flaws]
-    if malformed:
-        for number, flaws in malformed[:10]:
-            console.print(f"[red]request {number} is malformed:[/red] {'; '.join(flaws[:3])}")
-    else:
-        console.print(f"Every request is well-formed ({requests:,} checked).")
-
-
-def _show_course(console: Console, steps: list[Step]) -> None:
-    bar = max(4, min(BAR, (console.width - REST) // 2))
-    table = Table(
-        *(Column(name, justify="right", no_wrap=True) for name in ("turn", "before", "after")),
-        Column(no_wrap=True),
-        "done",
-        title="Pressure over the turns",
-    )
-    for step in _chosen(steps):
-        threshold = step.before["threshold"]
-        done = ", ".join(dict.fromkeys(done["action"] for done in step.actions))
-        table.add_row(
-            str(step.turn),
-            f"{step.before['total']:,}",
-            f"{step.after['total']:,}",
-            _bar(step.before["total"], step.after["total"], threshold, bar),
-            done,
-        )
-    console.print(table)
-    console.print(f"█ sent, ░ left out, │ threshold ({steps[0].before['threshold']:,} tokens)")
-
-
-def _chosen(steps: list[Step]) -> list[Step]:
-    """At most `ROWS` steps: of each share the one with the most tokens before compression."""
-    size = -(-len(steps) // ROWS)
-    shares = [steps[at : at + size] for at in range(0, len(steps), size)]
-    return [max(share, key=lambda step: step.before["total"]) for share in shares]
-
-
-def _bar(before: int, after: int, threshold: int, full: int) -> str:
-    def width(tokens: int) -> int:
-        return min(2 * full, round(tokens * full / threshold))
-
-    bar = "█" * width(after) + "░" * max(0, width(before) - width(after))
-    return bar.ljust(full)[:full] + "│" + bar[full:]
-
-
-def _show_files(console: Console, paths: list[str], out: str) -> None:
-    results = [path for path in paths if path.startswith("outputs/large_tool_results/")]
-    history = [path for path in paths if path.startswith("outputs/conversation_history/")]
-    console.print(f"Written to [bold]{out}[/bold]:", highlight=False)
-    console.print("  view.json, the last request as the model got it", highlight=False)
-    for name, found in (("saved tool result", results), ("history file", history)):
-        if found:
-            shown = "\n".join(f"    {path}" for path in found[:5])
-            more = f"\n    … and {len(found) - 5} more" if len(found) > 5 else ""
-            console.print(f"  {counted(len(found), name)}\n{shown}{more}", highlight=False)
+def _compacted(requests: Sequence[Request]) -> list[dict[str, Any]]:
+    """Every text that was saved, with the request that showed its preview first."""
+    first: dict[SavedText, int] = {}
+    for number, request in enumerate(requests, 1):
+        for saved in request.saved:
+            first.setdefault(saved, number)
+    return [{"request": number, **asdict(saved)} for saved, number in first.items()]

@@ -1,158 +1,175 @@
-"""Reading transcripts: OpenAI chat JSON or JSONL, and LangChain message dicts."""
+"""A transcript file: which entries it holds, or why it is no transcript."""
 
 import json
-from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    FunctionMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-    messages_from_dict,
-)
+from langchain_core.messages import AnyMessage
 
+from langgraph_compression.cli.entry import EntryError, to_message
+from langgraph_compression.cli.identity import identified
 from langgraph_compression.errors import CompressionError
+
+FORMS = (
+    "a transcript is a JSON list of chat messages, a JSON object with a list `messages`, or JSON "
+    "lines with one message a line"
+)
 
 
 class TranscriptError(CompressionError, ValueError):
-    """The file is no transcript; the text says where and why."""
+    """A file is no transcript. The text names the place and what is wrong there."""
 
 
-def read_transcript(path: Path) -> list[AnyMessage]:
-    """The messages of a transcript file, all of them, each with an id of its own.
+@dataclass(frozen=True)
+class Transcript:
+    """What a transcript file holds."""
 
-    Takes a JSON list of messages, an object with such a list in `messages`, or one message a
-    line; each in the OpenAI chat form (`role`, `content`, `tool_calls`, `tool_call_id`) or as
-    LangChain writes them (`type`, `data`).
+    messages: list[AnyMessage]
+    """Every message of the file, in order, each with an id of its own."""
+    tools: list[dict[str, Any]]
+    """Tool schemas, where the file is the dump of a request that has them."""
+    notes: list[str]
+    """What was made up or is not known, for the report."""
+
+
+def read_transcript(path: Path) -> Transcript:
+    """Read a transcript: OpenAI chat messages or LangChain message dicts, as JSON or JSON lines.
+
+    Args:
+        path: UTF-8 file: a list, an object with `messages` (also inside `values`), or one
+            message a line.
 
     Raises:
-        TranscriptError: It is something else, or a message in it is.
+        TranscriptError: It is something else. Nothing of the file's text is in the error
+            but roles, types and keys.
     """
     try:
+        entries, tools = _entries(_text(path))
+        messages: list[AnyMessage] = []
+        for where, entry in entries:
+            try:
+                messages.append(to_message(entry))
+            except EntryError as error:
+                _refuse(f"{where}: {error}")
+        if not messages:
+            _refuse("it holds no messages")
+    except TranscriptError as error:
+        raise TranscriptError(f"{path}: {error}") from None
+    messages, notes = identified(messages)
+    unknown = {getattr(message, "role", "") for message in messages if message.type == "chat"}
+    notes += [f"role {role!r:.40} is not known; its messages are kept" for role in sorted(unknown)]
+    return Transcript(messages, tools, notes)
+
+
+def _refuse(why: str) -> NoReturn:
+    raise TranscriptError(why)
+
+
+def _text(path: Path) -> str:
+    try:
         data = path.read_bytes()
+    except FileNotFoundError:
+        _refuse("there is no such file")
     except IsADirectoryError:
-        raise TranscriptError(f"{path} is a folder, not a transcript file") from None
-    except OSError as error:
-        raise TranscriptError(f"{path} cannot be read: {error.strerror}") from None
+        _refuse("this is a folder; give one transcript file")
+    except (OSError, ValueError) as error:
+        _refuse(f"cannot be read: {getattr(error, 'strerror', None) or type(error).__name__}")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        _refuse("this is UTF-16 text; save it as UTF-8")
+    if b"\0" in data:
+        _refuse(f"this is a binary file (a NUL byte at {data.index(0)}); {FORMS}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TranscriptError(f"{path} is no UTF-8 text (byte {error.start})") from None
-    raw = _raw_messages(path, text)
-    messages = [_message(item, index) for index, item in enumerate(raw)]
-    if not messages:
-        raise TranscriptError(f"{path} holds no messages")
-    # LangGraph takes a second message of an id for a new version of the first.
-    taken: set[str] = set()
-    for index, message in enumerate(messages):
-        if not message.id or message.id in taken:
-            messages[index] = message = message.model_copy(update={"id": f"m{index}"})
-        taken.add(str(message.id))
-    return messages
-
-
-def _raw_messages(path: Path, text: str) -> list[Any]:
+        byte = data[error.start]
+        _refuse(f"not UTF-8 text (byte 0x{byte:02x} at {error.start}); save it as UTF-8")
     if not text.strip():
-        raise TranscriptError(f"{path} is empty")
+        _refuse("the file is empty")
+    return text
+
+
+Entries = list[tuple[str, Any]]
+"""Place in the file, and what stands there."""
+
+
+def _entries(text: str) -> tuple[Entries, list[dict[str, Any]]]:
     try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        lines = [line for line in text.split("\n") if line.strip()]
-        if len(lines) > 1 and lines[0].lstrip().startswith("{"):
-            return _from_lines(path, text)
-        raise TranscriptError(f"{path} is neither JSON nor JSON lines: {error}") from None
-    if isinstance(whole, Mapping):
-        if isinstance(whole.get("messages"), list):
-            return list(whole["messages"])
-        if "role" in whole or "type" in whole:
-            return [whole]
-        keys = ", ".join(list(map(str, whole))[:5])
-        raise TranscriptError(f"{path} is an object without `messages` (it has: {keys})")
-    if not isinstance(whole, list):
-        raise TranscriptError(f"{path} holds a {type(whole).__name__}, not a list of messages")
-    return whole
+        document = _parsed(text)
+    except json.JSONDecodeError as error:
+        lines = _json_lines(text)
+        if lines is not None:
+            return lines, []
+        _refuse(_why_not_json(text, error))
+    return _unpacked(document)
 
 
-def _from_lines(path: Path, text: str) -> list[Any]:
-    found = []
+def _parsed(text: str) -> Any:
+    def no_number(name: str) -> NoReturn:
+        _refuse(f"{name} is not JSON")
+
+    try:
+        return json.loads(text, parse_constant=no_number)
+    except (json.JSONDecodeError, TranscriptError):
+        raise
+    except RecursionError:
+        _refuse("nested too deeply for a transcript")
+    except ValueError:
+        _refuse("a number has too many digits")
+
+
+def _unpacked(document: Any) -> tuple[Entries, list[dict[str, Any]]]:
+    """The messages of a whole document."""
+    tools: list[dict[str, Any]] = []
+    if isinstance(document, dict):
+        values = document.get("values")
+        holder = values if isinstance(values, dict) and "messages" in values else document
+        if "messages" in holder:
+            schemas = document.get("tools")
+            if isinstance(schemas, list):
+                tools = [tool for tool in schemas if isinstance(tool, dict)]
+            document = holder["messages"]
+            if not isinstance(document, list):
+                _refuse(f"`messages` is {_kind(document)}, not a list")
+        elif "role" in document or "type" in document:
+            document = [document]
+        else:
+            keys = ", ".join(f"{key!r:.32}" for key in list(document)[:6]) or "none"
+            _refuse(f"a JSON object without `messages` (its keys: {keys}); {FORMS}")
+    if not isinstance(document, list):
+        _refuse(f"the JSON is {_kind(document)}; {FORMS}")
+    return [(f"message {number}", entry) for number, entry in enumerate(document, 1)], tools
+
+
+def _json_lines(text: str) -> Entries | None:
+    """One message a line; None if the first line is no JSON object by itself."""
+    entries: Entries = []
+    # Only line feeds part the lines: other separators may stand inside of JSON strings.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found.append(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            raise TranscriptError(f"{path}, line {number}: no JSON: {error}") from None
-    return found
+            entry = _parsed(line)
+        except json.JSONDecodeError as error:
+            if not entries:
+                return None
+            _refuse(f"line {number}: not valid JSON, column {error.colno}: {error.msg}")
+        if not entries and not isinstance(entry, dict):
+            return None
+        if isinstance(entry, dict) and isinstance(entry.get("messages"), list):
+            _refuse(f"line {number} is a whole conversation; give a file with one conversation")
+        entries.append((f"line {number}", entry))
+    return entries
 
 
-def _message(item: Any, index: int) -> AnyMessage:
-    where = f"message {index}"
-    if not isinstance(item, Mapping):
-        raise TranscriptError(f"{where} is a {type(item).__name__}, not an object")
-    try:
-        if isinstance(item.get("data"), Mapping) and isinstance(item.get("type"), str):
-            message = messages_from_dict([dict(item)])[0]
-            if message.type == "remove":
-                raise TranscriptError(f"{where} removes a message: that is no part of a transcript")
-            return message  # type: ignore[return-value]
-        role = item.get("role", item.get("type"))
-        if not isinstance(role, str):
-            raise TranscriptError(f"{where} has no `role`")
-        return _openai(role, item, where)
-    except TranscriptError:
-        raise
-    except (ValueError, TypeError, KeyError, NotImplementedError, RecursionError) as error:
-        raise TranscriptError(f"{where} is no message: {str(error)[:200]}") from None
+def _why_not_json(text: str, error: json.JSONDecodeError) -> str:
+    if text.lstrip()[0] not in "[{":
+        return f"neither JSON nor JSON lines; {FORMS}"
+    place = f"line {error.lineno} column {error.colno}: {error.msg}"
+    ends = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+    return f"not valid JSON, {place}" + (" (the file seems to be cut off)" if ends else "")
 
 
-def _openai(role: str, item: Mapping[str, Any], where: str) -> AnyMessage:
-    content = item.get("content")
-    content = "" if content is None else content  # null or missing beside calls
-    if not isinstance(content, str | list):
-        raise TranscriptError(f"{where}: `content` is a {type(content).__name__}")
-    common: dict[str, Any] = {"content": content, "id": item.get("id"), "name": item.get("name")}
-    if role in ("user", "human"):
-        return HumanMessage(**common)
-    if role in ("system", "developer"):
-        return SystemMessage(**common)
-    if role == "tool":
-        if not isinstance(item.get("tool_call_id"), str):
-            raise TranscriptError(f"{where} is a tool result without `tool_call_id`")
-        return ToolMessage(**common, tool_call_id=item["tool_call_id"])
-    if role == "function":
-        return FunctionMessage(**{**common, "name": str(item.get("name"))})
-    if role in ("assistant", "ai"):
-        extra = {}
-        if isinstance(item.get("function_call"), Mapping):
-            extra["function_call"] = dict(item["function_call"])
-        good, bad = _calls(item.get("tool_calls") or (), where)
-        return AIMessage(**common, tool_calls=good, invalid_tool_calls=bad, additional_kwargs=extra)
-    raise TranscriptError(f"{where} has the unknown role {role!r}")
-
-
-def _calls(calls: Iterable[Any], where: str) -> tuple[list[Any], list[Any]]:
-    """Calls whose arguments are an object, and those whose arguments are not."""
-    good: list[Any] = []
-    bad: list[Any] = []
-    for call in calls:
-        if not isinstance(call, Mapping):
-            raise TranscriptError(f"{where}: a tool call is no object")
-        function = call.get("function", call)
-        if not isinstance(function, Mapping):
-            raise TranscriptError(f"{where}: the function of a tool call is no object")
-        name = function.get("name")
-        given = function.get("arguments", call.get("args"))
-        try:
-            args = json.loads(given) if isinstance(given, str) and given.strip() else given or {}
-        except (ValueError, RecursionError):
-            args = None
-        if isinstance(args, dict):
-            good.append({"name": name, "args": args, "id": call.get("id"), "type": "tool_call"})
-        else:
-            entry = {"name": name, "args": given, "id": call.get("id"), "error": "no JSON object"}
-            bad.append({**entry, "type": "invalid_tool_call"})
-    return good, bad
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
+    return "null" if value is None else names.get(type(value), "a number")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from langgraph_compression.cli.main import app
+from langgraph_compression.cli.app import app
 
 
 @dataclass

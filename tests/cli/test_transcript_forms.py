@@ -25,12 +25,19 @@ def result(content: Any, call_id: str = "c1") -> Message:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-SYSTEM = {"role": "system", "content": "text-0 system"}
-USER = {"role": "user", "content": "text-1 Grüße, 你好"}
-CALLS = {"role": "assistant", "content": None, "tool_calls": [call()]}
+SYSTEM: Message = {"role": "system", "content": "text-0 system"}
+USER: Message = {"role": "user", "content": "text-1 Grüße, 你好"}
+CALLS: Message = {"role": "assistant", "content": None, "tool_calls": [call()]}
 RESULT = result("text-2 result")
-ANSWER = {"role": "assistant", "content": "text-3 answer"}
-PLAIN = [SYSTEM, USER, CALLS, RESULT, ANSWER, {"role": "user", "content": "text-4 thanks"}]
+ANSWER: Message = {"role": "assistant", "content": "text-3 answer"}
+PLAIN: list[Message] = [
+    SYSTEM,
+    USER,
+    CALLS,
+    RESULT,
+    ANSWER,
+    {"role": "user", "content": "text-4 thanks"},
+]
 
 
 def langchain_dicts() -> list[Message]:
@@ -38,7 +45,7 @@ def langchain_dicts() -> list[Message]:
     return messages_to_dict(
         [
             HumanMessage("text-1"),
-            AIMessage("", tool_calls=[called]),  # type: ignore[list-item]
+            AIMessage("", tool_calls=[called]),
             ToolMessage("text-2", tool_call_id="c1"),
             AIMessage("text-3"),
         ]
@@ -113,20 +120,20 @@ def marks(text: str) -> list[str]:
 @pytest.mark.parametrize("name", FORMS)
 def test_every_message_is_in_the_request(name: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(FORMS[name], "utf-8")
-    ran = run("compress", "file", "--json")
+    ran = run("compress", "file", "--out", "out", "--json")
     assert ran.error is None
     assert (ran.code, ran.stderr) == (0, "")
-    assert ran.report["malformed"] == []
+    assert ran.report["requests"]["malformed"] == []
     view = (tmp_path / "out/view.json").read_text("utf-8")
-    assert len(json.loads(view)) == ran.report["messages"]
+    assert len(json.loads(view)) == ran.report["transcript"]["messages"]
     assert marks(view) == marks(FORMS[name])
 
 
 def test_replay_sends_every_message_too(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(json.dumps(PLAIN), "utf-8")
-    ran = run("compress", "file", "--json", "--replay")
+    ran = run("compress", "file", "--out", "out", "--json", "--replay")
     assert ran.code == 0
-    assert (ran.report["requests"], ran.report["turns"], ran.report["messages"]) == (3, 2, 6)
+    assert (ran.report["requests"]["total"], ran.report["transcript"]["turns"]) == (3, 2)
     view = json.loads((tmp_path / "out/view.json").read_text("utf-8"))
     assert [message["role"] for message in view] == [message["role"] for message in PLAIN]
 
@@ -135,8 +142,10 @@ def test_replay_sends_every_message_too(run: Run, tmp_path: Path) -> None:
 def test_system_prompt_of_a_file_comes_first(options: list[str], run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(json.dumps([USER, ANSWER]), "utf-8")
     (tmp_path / "prompt.txt").write_text("Be brief. 简短。", "utf-8")
-    ran = run("compress", "file", "--json", "--system-prompt", "prompt.txt", *options)
+    ran = run(
+        "compress", "file", "--out", "out", "--json", "--system-prompt", "prompt.txt", *options
+    )
     assert ran.code == 0
-    assert ran.report["after"]["system"] > 0
+    assert ran.report["tokens"]["after"]["system"] > 0
     view = json.loads((tmp_path / "out/view.json").read_text("utf-8"))
     assert view[0] == {"role": "system", "content": "Be brief. 简短。"}
