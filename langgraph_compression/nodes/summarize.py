@@ -180,7 +180,7 @@ def _summary(work: Work, cut: int) -> Steps[Summary]:
         redact(rendered(message, work.base.start + at))
         for at, message in enumerate(work.done.messages[:cut])
     ]
-    so_far = summary_text(work.applied.summary) if work.applied else None
+    so_far = redact(summary_text(work.applied.summary)) if work.applied else None
     return (yield from ask_for_summary(run, texts, so_far))
 
 
@@ -246,8 +246,10 @@ def _succeed(work: Work, cut: int, message: HumanMessage, path: str | None) -> S
 
 def _fall_back(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update]:
     """The summarizer failed: show a digest, and remember not to try too often."""
+    # A request that overflows twice asks twice, and is one failure all the same.
+    again = any(failure["kind"] == "summary" for failure in work.request.get("failures", ()))
+    failures = work.attempts.get("failures", 0) + (0 if again else 1)
     fail(work.request, [{"kind": "summary", "error": kind}])
-    failures = work.attempts.get("failures", 0) + 1
     attempts: SummaryAttempts = {
         "failures": failures,
         "wait": 0 if failures == 1 else 2 ** (failures - 2),

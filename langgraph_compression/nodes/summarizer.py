@@ -70,13 +70,18 @@ def ask_for_summary(run: Run, texts: Sequence[str], so_far: str | None) -> Steps
     """
     asking = _Asking()
     limit = run.summary_window() // 2
-    frame = run.count(filled(run.settings.summary_prompt, framed([], None))) + 16
+    frame = run.count(filled(run.settings.summary_prompt, framed([], "-"))) + 16
+    markers = 1 + (run.count(framed(["-"] * 8, None)) - run.count(framed([], None))) // 8
+
+    def count(text: str) -> int:
+        return run.count(text) + markers
+
     rest, held = list(texts), 0
     while rest:
         room = limit - frame - (run.count(so_far) if so_far else 0)
         if room < LEAST_PIECE:
             raise SummaryFailed("overflow" if asking.overflows else "too_long", asking.usage)
-        piece, later = take_piece(rest, room, run.count)
+        piece, later = take_piece(rest, room, count)
         prompt = filled(run.settings.summary_prompt, framed(piece, so_far))
         if asking.further is not None:
             if asking.further == 0:

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 
 from langgraph_compression.policy.content import argument_text, content_text, readable_text
 from langgraph_compression.policy.preview_text import preview_text
+from langgraph_compression.policy.visible_text import without_base64
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.pairing import calls_of, results_of
 
@@ -20,7 +21,14 @@ QUOTE_TOKENS = 400
 
 FailureKind = Literal["empty", "tool_call", "cut_off", "too_long", "overflow"]
 
-_THINK = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THINK = re.compile(
+    # Closed; never closed from the start on; opened by the prompt, closed on a line of its own.
+    # A tag that the summary only mentions takes nothing with it.
+    r"<(think|thinking|reasoning)>.*?</\1>"
+    r"|\A\s*<(?:think|thinking|reasoning)>.*"
+    r"|\A(?:(?!<(?:think|thinking|reasoning)>).)*?^[ \t]*</(?:think|thinking|reasoning)>[ \t]*$",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "content_filter"})
 
 
@@ -35,7 +43,10 @@ def rendered(message: BaseMessage, index: int) -> str:
     text = readable_text(message.content)
     if text.strip():
         lines.append(text)
-    lines.extend(f"[calls {call.name}] {argument_text(call.args)}" for call in calls_of(message))
+    lines.extend(
+        f"[calls {call.name}] {without_base64(argument_text(call.args))}"
+        for call in calls_of(message)
+    )
     return "\n".join(lines)
 
 

@@ -129,23 +129,31 @@ def _block_texts(content: Iterable[Any], calls_counted: bool) -> list[str]:
 
 def _collect(block: Mapping[str, Any], texts: list[str]) -> None:
     """Strings anywhere in a block, without payload, types and ids that stand for no text."""
-    is_media = block.get("type") in MEDIA_TOKENS
-    todo: list[tuple[str, Any]] = list(block.items())
+    todo: list[tuple[str, Any, bool]] = [("", block, False)]
     while todo:
-        key, value = todo.pop()
+        key, value, in_media = todo.pop()
         if isinstance(value, str):
-            opaque = key == "type" or (key in PAYLOAD_KEYS and (is_media or key != "data"))
-            if not opaque and not value.startswith("data:"):
+            if not _opaque(key, value, in_media):
                 texts.append(value)
         elif isinstance(value, Mapping):
-            if is_media or key != "input":
-                todo.extend(value.items())
-            else:
+            if key == "input" and not in_media:
                 texts.append(_json(value))
+                continue
+            # A document whose source is text has its text under a key of payloads.
+            in_media = (in_media or value.get("type") in MEDIA_TOKENS) and (
+                value.get("type") != "text"
+            )
+            todo.extend((inner, item, in_media) for inner, item in value.items())
         elif isinstance(value, list | tuple):
-            todo.extend((key, item) for item in value)
+            todo.extend((key, item, in_media) for item in value)
         elif isinstance(value, int | float):
             texts.append(str(value))
+
+
+def _opaque(key: str, value: str, in_media: bool) -> bool:
+    if key == "type" or (key in PAYLOAD_KEYS and (in_media or key != "data")):
+        return True
+    return key != "text" and value.startswith("data:")
 
 
 def _json(value: Any) -> str:

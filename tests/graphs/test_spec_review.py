@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from langgraph_compression import CompressionSettings
+from langgraph_compression.policy.summary import answer_text
+from langgraph_compression.tokens.messages import MessageCounter
 from tests.support.bench import CONFIG, Bench
-from tests.support.fakes import drive
+from tests.support.fakes import FakeModel, drive
 
 LONG = "line of a long result\n" * 600
 
@@ -31,6 +35,17 @@ def called(args: Any, result: str, *, name: str = "lookup") -> list[AnyMessage]:
         ToolMessage(result, tool_call_id="c1", name=name, id="r"),
         AIMessage("Seen", id="a"),
         HumanMessage("And now?", id="i"),
+    ]
+
+
+def turns(count: int) -> list[AnyMessage]:
+    return [
+        message
+        for n in range(count)
+        for message in (
+            HumanMessage(f"Question {n}. " + "word " * 100, id=f"h{n}"),
+            AIMessage(f"Answer {n}. " + "term " * 100, id=f"a{n}"),
+        )
     ]
 
 
@@ -101,3 +116,102 @@ def test_result_block_that_cannot_be_written_stays() -> None:
     assert bench.workdir.results == {}
     assert bench.events[-1]["failures"][0]["kind"] == "result"
     assert not any("outputs/large_tool_results" in str(m.content) for m in bench.model.views[-1])
+
+
+def test_pieces_of_many_short_messages_fill_half_of_the_window() -> None:
+    bench = Asked(CompressionSettings(summary_threshold=24, summary_keep_messages=4))
+    short: list[AnyMessage] = [
+        HumanMessage(f"ok {n}", id=str(n)) if n % 2 else AIMessage(f"ok {n}", id=str(n))
+        for n in range(6001)
+    ]
+
+    bench.ask(short)
+
+    assert len(bench.summarizer.requests) > 1
+    assert max(len(r.text) for r in bench.summarizer.requests) <= 4 * 16 * 1024
+
+
+def test_previous_summary_is_redacted_for_the_summarizer() -> None:
+    bench = Asked(redact=lambda text: text.replace("SECRET", "-"))
+    event = {"cutoff_index": 2, "summary_message": HumanMessage("A SECRET."), "file_path": None}
+    bench.graph.update_state(
+        CONFIG, {"messages": turns(12), "_summarization_event": event}, as_node="model"
+    )
+
+    drive(bench.graph, {"messages": []}, CONFIG, asynchronous=False)
+
+    (request,) = bench.summarizer.requests
+    assert "A -." in request.text
+    assert "SECRET" not in request.text
+
+
+def test_payloads_in_arguments_are_left_out_for_the_summarizer() -> None:
+    bench = Asked()
+    payload = "iVBORw0KGgo" * 1000
+
+    bench.ask([*called({"image": payload, "title": "cat"}, "done"), *turns(6)])
+
+    (request,) = bench.summarizer.requests
+    assert "cat" in request.text
+    assert payload[:300] not in request.text
+
+
+def test_everything_a_message_tells_is_redacted_in_files() -> None:
+    bench = Asked(redact=lambda text: text.replace("SECRET", "-"))
+    messages = called({}, "done")
+    messages[1].response_metadata = {"raw": "SECRET"}
+    messages[2].artifact = {"raw": ["SECRET"], "odd": ("SECRET",), "set": {"SECRET"}}  # type: ignore[union-attr]
+
+    bench.ask([*messages, *turns(12)])
+
+    (stored,) = bench.workdir.history.values()
+    assert '"artifact"' in stored
+    assert "SECRET" not in stored
+
+
+def test_a_request_that_overflows_twice_counts_one_failure_of_the_summarizer() -> None:
+    bench = Asked(
+        CompressionSettings(summary_threshold=100, summary_keep_messages=4),
+        summary_model=FakeModel(answer=RuntimeError("down")),
+    )
+    bench.model.script[:] = [ContextOverflowError("too large"), ContextOverflowError("too large")]
+
+    bench.ask(turns(12))
+
+    attempts = bench.graph.get_state(CONFIG).values["_summary_attempts"]
+    assert (attempts["failures"], attempts["wait"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        ("<think>hm</think>The summary.", "The summary."),
+        ("hm\n</think>\n\nThe summary.", "The summary."),
+        ("The user asks what <think> means. Budget: 42.", None),
+        ("<think>hm, and then it was over", ""),
+    ],
+)
+def test_reasoning_is_stripped_and_nothing_else(said: str, summary: str | None) -> None:
+    assert answer_text(AIMessage(said)) == (said if summary is None else summary)
+
+
+@pytest.mark.parametrize(
+    ("block", "least", "most"),
+    [
+        (
+            {
+                "type": "tool_result",
+                "tool_use_id": "c",
+                "content": [{"type": "image", "source": {"type": "base64", "data": "A" * 9999}}],
+            },
+            1000,
+            1100,
+        ),
+        ({"type": "text", "text": "data: one event\n" * 1000}, 4000, 4100),
+        ({"type": "document", "source": {"type": "text", "data": "word " * 4000}}, 5000, 6100),
+    ],
+    ids=["payload in a result", "text that begins with data:", "document of text"],
+)
+def test_payloads_are_not_counted_and_texts_are(block: Any, least: int, most: int) -> None:
+    counter = MessageCounter(lambda text: (len(text) + 3) // 4)
+    assert least <= counter.message(HumanMessage([block])) <= most
