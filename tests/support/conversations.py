@@ -22,6 +22,7 @@ TEXTS = st.one_of(
     st.sampled_from(ODD_TEXTS),
     st.builds(lambda word, times: f"{word} " * times, WORDS, st.integers(1, 120)),
 )
+LONG_TEXTS = st.builds(lambda word, times: f"{word} " * times, WORDS, st.integers(150, 500))
 IDS = st.sampled_from(CALL_IDS)
 ARGS = st.dictionaries(st.sampled_from(["q", "path", "n"]), TEXTS, max_size=2)
 
@@ -104,7 +105,7 @@ PIECES = st.one_of(
             AIMessage("", tool_calls=_tool_calls(ids, {})),
             *(ToolMessage(text, tool_call_id=one) for one in ids),
         ],
-        st.lists(IDS, min_size=1, max_size=3, unique=True), TEXTS,
+        st.lists(IDS, min_size=1, max_size=3, unique=True), TEXTS | LONG_TEXTS,
     ),
 )  # fmt: skip
 

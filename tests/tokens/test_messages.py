@@ -1,0 +1,181 @@
+"""Counting messages and tools: what counts, what does not, and that it counts once."""
+
+import gc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from langgraph_compression.tokens.messages import MESSAGE_TOKENS, MessageCounter
+from tests.support.conversations import conversations
+
+PAYLOAD = "QUJD" * 5000
+
+
+def size(message: AnyMessage) -> int:
+    """Characters that count, with the frame."""
+    return MessageCounter(len).message(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        HumanMessage("four"),
+        SystemMessage("four"),
+        AIMessage("four"),
+        ChatMessage(content="four", role="critic"),
+        HumanMessage([{"type": "text", "text": "four"}]),
+        HumanMessage(["four"]),
+        AIMessage([{"type": "thinking", "thinking": "four", "signature": PAYLOAD}]),
+    ],
+)
+def test_text_counts_with_a_frame(message: AnyMessage) -> None:
+    assert size(message) == 4 + MESSAGE_TOKENS
+
+
+def texts(message: AnyMessage) -> str:
+    """What a counter is given of a message."""
+    seen: list[str] = []
+
+    def count(text: str) -> int:
+        seen.append(text)
+        return len(text)
+
+    MessageCounter(count).message(message)
+    return "\n".join(seen)
+
+
+CALL: Any = {"name": "look", "args": {"q": "码头"}, "id": "call-1", "type": "tool_call"}
+RAW: Any = {"id": "call-1", "function": {"name": "look", "arguments": '{"q": "码头"}'}}
+
+
+@pytest.mark.parametrize(
+    ("message", "counted"),
+    [
+        (AIMessage("", tool_calls=[CALL]), ["look", "码头", "call-1"]),
+        (AIMessage("", additional_kwargs={"tool_calls": [RAW]}), ["look", "码头", "call-1"]),
+        (AIMessage("", invalid_tool_calls=[
+            {"name": "look", "args": '{"q": ', "id": "call-1", "error": "not sent"}
+        ]), ["look", '{"q": ', "call-1"]),
+        (AIMessage("", additional_kwargs={"function_call": {"name": "old", "arguments": "{}"}}),
+         ["old"]),
+        (AIMessage([{"type": "tool_use", "id": "call-1", "name": "look", "input": {"q": "码头"}}]),
+         ["look", "码头"]),
+        (ToolMessage("found", tool_call_id="call-1", name="look"), ["found", "call-1", "look"]),
+        (FunctionMessage(name="old", content="found"), ["old", "found"]),
+        (HumanMessage("hi", name="ada"), ["hi", "ada"]),
+        (HumanMessage([{"type": "tool_result", "tool_use_id": "1", "content": [
+            {"type": "text", "text": "found"}]}]), ["found"]),
+    ],
+)  # fmt: skip
+def test_what_counts(message: AnyMessage, counted: list[str]) -> None:
+    text = texts(message)
+    assert all(one in text for one in counted)
+
+
+def test_copies_of_a_call_count_once() -> None:
+    block = {"type": "tool_use", "id": "call-1", "name": "look", "input": {"q": "码头"}}
+    once = AIMessage("", tool_calls=[CALL])
+    thrice = AIMessage([block], tool_calls=[CALL], additional_kwargs={"tool_calls": [RAW]})
+    assert texts(thrice).count("码头") == texts(once).count("码头") == 1
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "base64": PAYLOAD, "mime_type": "image/png"},
+        {"type": "image", "source": {"type": "base64", "data": PAYLOAD}},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PAYLOAD}"}},
+        {"type": "input_image", "image_url": f"data:image/png;base64,{PAYLOAD}"},
+        {"type": "audio", "base64": PAYLOAD, "mime_type": "audio/wav"},
+        {"type": "input_audio", "input_audio": {"data": PAYLOAD, "format": "wav"}},
+        {"type": "video", "base64": PAYLOAD, "mime_type": "video/mp4"},
+        {"type": "file", "base64": PAYLOAD, "mime_type": "application/pdf"},
+        {"type": "file", "file": {"file_data": f"data:application/pdf;base64,{PAYLOAD}"}},
+    ],
+)
+def test_media_have_a_fixed_cost(block: dict[str, Any]) -> None:
+    message = HumanMessage([block])
+    assert PAYLOAD not in texts(message)
+    assert 100 < size(message) < 3000
+    assert size(HumanMessage([block, block])) > 1.8 * size(message)
+
+
+def test_media_inside_of_a_result_cost_the_same() -> None:
+    image: Any = {"type": "image", "source": {"type": "base64", "data": PAYLOAD}}
+    result: Any = {"type": "tool_result", "tool_use_id": "1", "content": [image]}
+    assert size(HumanMessage([result])) >= size(HumanMessage([image])) - 20
+    assert PAYLOAD not in texts(HumanMessage([result]))
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {"leaf": 1}
+    for _ in range(levels):
+        value = {"k": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage("", tool_calls=[{"name": "t", "args": deep(5000), "id": "1"}]),
+        AIMessage("", tool_calls=[{"name": "t", "args": {"x": object()}, "id": "1"}]),
+        AIMessage("", tool_calls=[{"name": "t", "args": {"x": 10**5000}, "id": "1"}]),
+        AIMessage("", tool_calls=[{"name": "t", "args": {"x": float("nan")}, "id": "1"}]),
+        AIMessage("", additional_kwargs={"tool_calls": ["no call"]}),
+        HumanMessage([{"type": "text"}]),
+        HumanMessage([{}]),
+        HumanMessage("\ud800 \0"),
+    ],
+    ids=["deep", "object", "digits", "nan", "no call", "no text", "no type", "surrogate"],
+)
+def test_odd_messages_are_counted(message: AnyMessage) -> None:
+    assert size(message) >= MESSAGE_TOKENS
+
+
+def test_tool_schemas_count() -> None:
+    schema = {"type": "function", "function": {"name": "look", "description": "d" * 500}}
+    assert MessageCounter(len).tools([schema]) > 500
+    assert MessageCounter(len).tools([schema, schema]) == 2 * MessageCounter(len).tools([schema])
+    assert MessageCounter(len).tools([]) == 0
+
+
+def test_a_message_is_counted_once_and_again_when_its_content_changes() -> None:
+    seen: list[str] = []
+
+    def count(text: str) -> int:
+        seen.append(text)
+        return len(text)
+
+    counter = MessageCounter(count)
+    message = HumanMessage("one")
+    assert counter.messages([message]) == counter.messages([message]) == 3 + MESSAGE_TOKENS
+    assert len(seen) == 1
+    message.content = "three"
+    assert counter.message(message) == 5 + MESSAGE_TOKENS
+
+
+def test_a_message_in_the_place_of_a_freed_one_is_counted_by_itself() -> None:
+    counter = MessageCounter(len)
+    for length in range(300):
+        assert counter.message(HumanMessage("x" * length)) == length + MESSAGE_TOKENS
+        if length % 50 == 0:
+            gc.collect()
+
+
+@given(conversations())
+def test_a_sum_is_the_sum_and_does_not_depend_on_what_was_counted(
+    messages: list[AnyMessage],
+) -> None:
+    counter = MessageCounter(len)
+    assert counter.messages(messages) == sum(map(size, messages))
+    assert counter.messages(reversed(messages)) == counter.messages(messages)
