@@ -1,23 +1,22 @@
-"""The workdir on S3, against a server on this machine; needs s3fs and moto."""
+"""The workdir on S3, against a server on this machine."""
 
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import s3fs
+from moto.server import ThreadedMotoServer
 
 from langgraph_compression import Workdir
 from langgraph_compression.errors import WorkdirError
-
-s3fs = pytest.importorskip("s3fs")
-moto = pytest.importorskip("moto.server")
 
 SAVED = "outputs/large_tool_results/a-0123456789abcdef.txt"
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     yield f"http://{host}:{port}"
