@@ -1,0 +1,1 @@
+"""Measurements against other packages; `make bench` runs them all."""
