@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, cast
 from weakref import WeakKeyDictionary, ref
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps, in_thread
@@ -19,7 +19,7 @@ from langgraph_compression.policy.saved_result import (
     save_result,
     save_result_block,
 )
-from langgraph_compression.state.pairing import Call, Pairing, pair
+from langgraph_compression.state.pairing import Call, Pairing, pair, results_of
 from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")
@@ -74,8 +74,8 @@ def compact_tail(
             if clipped is not message:
                 done.messages[index] = clipped
                 done.clipped.add(index)
-        elif isinstance(message, ToolMessage) and index < seen_upto:
-            saved = _saved(run, message, _call(pairing, index, message.tool_call_id))
+        elif message.type in ("tool", "function") and index < seen_upto:
+            saved = _saved(run, message, _call(pairing, index, results_of(message)[0]))
             if saved and saved.path not in unsaved:
                 done.saved[index] = saved
         elif message.type == "human" and index < seen_upto:

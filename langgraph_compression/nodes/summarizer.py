@@ -54,8 +54,15 @@ class _Asking:
     overflows: int = 0
     """In a row."""
     further: int | None = None
-    """Calls left for the piece that overflowed; None while none did."""
+    """Calls left for the range, retries too; None while nothing overflowed."""
     usage: dict[str, Any] = field(default_factory=dict)
+
+    def spend(self) -> None:
+        """Take one call, if there is one."""
+        if self.further == 0:
+            raise SummaryFailed("overflow", self.usage)
+        if self.further is not None:
+            self.further -= 1
 
 
 def ask_for_summary(run: Run, texts: Sequence[str], so_far: str | None) -> Steps[Summary]:
@@ -63,7 +70,7 @@ def ask_for_summary(run: Run, texts: Sequence[str], so_far: str | None) -> Steps
 
     A range that is too long for half of the summarizer's window goes in pieces, each with the
     summary so far. After an overflow the pieces are at most half as large, and at most eight
-    further calls are made for what overflowed.
+    further calls are made for the range.
 
     Raises:
         SummaryFailed: No usable answer.
@@ -76,32 +83,27 @@ def ask_for_summary(run: Run, texts: Sequence[str], so_far: str | None) -> Steps
     def count(text: str) -> int:
         return run.count(text) + markers
 
-    rest, held = list(texts), 0
+    rest = list(texts)
     while rest:
         room = limit - frame - (run.count(so_far) if so_far else 0)
         if room < LEAST_PIECE:
             raise SummaryFailed("overflow" if asking.overflows else "too_long", asking.usage)
         piece, later = take_piece(rest, room, count)
         prompt = filled(run.settings.summary_prompt, framed(piece, so_far))
-        if asking.further is not None:
-            if asking.further == 0:
-                raise SummaryFailed("overflow", asking.usage)
-            asking.further -= 1
         answer = yield from _ask(run, prompt, asking)
         if answer is None:
             limit = min(limit, run.count(prompt)) // 2
             if asking.further is None:
-                asking.further, held = CALLS_AFTER_OVERFLOW, len(later)
+                asking.further = CALLS_AFTER_OVERFLOW
             continue
         so_far, rest = answer, later
-        if asking.further is not None and len(rest) <= held:
-            asking.further = None
     return Summary(so_far or "", asking.usage)
 
 
 def _ask(run: Run, prompt: str, asking: _Asking) -> Steps[str | None]:
     """One piece: its summary, or None after an overflow."""
     while True:
+        asking.spend()
         try:
             answer: AIMessage = yield _call(run, prompt)
         except GraphBubbleUp:

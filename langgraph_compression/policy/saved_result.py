@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage
 
 from langgraph_compression.policy.content import result_text
 from langgraph_compression.policy.frame import MAX_RECOGNISED, Stored, framed, is_frame
@@ -29,7 +29,7 @@ class Saved:
 
 
 def save_result(
-    message: ToolMessage,
+    message: BaseMessage,
     *,
     tool: str,
     limit: int,
@@ -43,7 +43,7 @@ def save_result(
     Only the content changes. Media blocks stay as blocks behind the frame.
 
     Args:
-        message: The result.
+        message: The result, a tool or function message.
         tool: Name of the tool that was called.
         limit: Tokens a result may have, and a preview without its frame; 0: no preview, and
             every result that is not empty is saved.

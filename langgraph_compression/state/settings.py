@@ -40,6 +40,7 @@ class CompressionSettings(BaseModel):
     summary_threshold: float = Field(
         default=100,
         gt=0,
+        le=1e9,
         allow_inf_nan=False,
         description="Request size, in K tokens (x 1024), from which the context is compressed.",
     )

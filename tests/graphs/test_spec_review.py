@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 from langchain_core.exceptions import ContextOverflowError
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    FunctionMessage,
+    HumanMessage,
+    ToolMessage,
+)
 
 from langgraph_compression import CompressionSettings
 from langgraph_compression.policy.summary import answer_text
@@ -68,12 +74,12 @@ def test_result_that_reads_a_saved_file_is_not_saved_again(args: Any) -> None:
 
 def test_results_in_blocks_of_a_human_message_are_saved() -> None:
     bench = Asked()
-    blocks = [
+    blocks: list[Any] = [
         {"type": "tool_result", "tool_use_id": "c1", "content": LONG},
         {"type": "tool_result", "tool_use_id": "c2", "content": "short"},
         {"type": "text", "text": "Both came."},
     ]
-    uses = [
+    uses: list[Any] = [
         {"type": "tool_use", "id": call_id, "name": "lookup", "input": {}}
         for call_id in ("c1", "c2")
     ]
@@ -100,7 +106,7 @@ def test_results_in_blocks_of_a_human_message_are_saved() -> None:
 def test_result_block_that_cannot_be_written_stays() -> None:
     bench = Asked()
     bench.workdir.fails = lambda path: OSError() if "large_tool_results" in path else None
-    blocks = [{"type": "tool_result", "tool_use_id": "c1", "content": LONG}]
+    blocks: list[Any] = [{"type": "tool_result", "tool_use_id": "c1", "content": LONG}]
     use = {"type": "tool_use", "id": "c1", "name": "lookup", "input": {}}
 
     bench.ask(
@@ -215,3 +221,41 @@ def test_reasoning_is_stripped_and_nothing_else(said: str, summary: str | None) 
 def test_payloads_are_not_counted_and_texts_are(block: Any, least: int, most: int) -> None:
     counter = MessageCounter(lambda text: (len(text) + 3) // 4)
     assert least <= counter.message(HumanMessage([block])) <= most
+
+
+def test_after_an_overflow_of_the_summarizer_eight_further_calls_serve_the_whole_range() -> None:
+    def window_of_ten_thousand(messages: Any) -> str | Exception:
+        size = sum(len(str(message.content)) for message in messages)
+        return ContextOverflowError("too large") if size > 40_000 else "So far."
+
+    bench = Asked(
+        CompressionSettings(summary_threshold=64, summary_keep_messages=4),
+        summary_model=FakeModel(answer=window_of_ten_thousand),
+    )
+
+    bench.ask(turns(400))
+
+    assert len(bench.summarizer.requests) == 1 + 8
+    assert bench.values.get("_summarization_event") is None
+    assert bench.events[-1]["failures"] == [{"kind": "summary", "error": "overflow"}]
+
+
+def test_result_of_the_old_function_call_is_saved() -> None:
+    bench = Asked()
+    old = {"function_call": {"name": "lookup", "arguments": "{}"}}
+
+    view = bench.ask(
+        [
+            HumanMessage("Look", id="h"),
+            AIMessage("", additional_kwargs=old, id="ca"),
+            FunctionMessage(content=LONG, name="lookup", id="r"),
+            AIMessage("Seen", id="a"),
+            HumanMessage("And now?", id="i"),
+        ]
+    )
+
+    ((path, stored),) = bench.workdir.results.items()
+    assert stored == LONG
+    (shown,) = [m for m in view if m.id == "r"]
+    assert (type(shown), shown.name) == (FunctionMessage, "lookup")
+    assert path in str(shown.content)

@@ -91,7 +91,7 @@ SAYINGS: st.SearchStrategy[AnyMessage] = st.one_of(
     TEXTS.map(HumanMessage),
     TEXTS.map(AIMessage),
     TEXTS.map(SystemMessage),
-    TEXTS.map(lambda text: ChatMessage(text, role="critic")),
+    TEXTS.map(lambda text: ChatMessage(content=text, role="critic")),
     TEXTS.map(lambda text: HumanMessage([{"type": "text", "text": text}])),
 )
 
@@ -115,7 +115,7 @@ def conversations(max_size: int = 14) -> st.SearchStrategy[list[AnyMessage]]:
     return st.lists(PIECES, max_size=max_size).map(_numbered)
 
 
-def _numbered(pieces: Sequence[Sequence[AnyMessage]]) -> list[AnyMessage]:
+def _numbered(pieces: Sequence[Sequence[Any]]) -> list[AnyMessage]:
     messages = [message for piece in pieces for message in piece]
     return [m.model_copy(update={"id": f"m{n}"}) for n, m in enumerate(messages)]
 
@@ -125,8 +125,8 @@ def calls_in(message: BaseMessage) -> list[str]:
     if not isinstance(message, AIMessage):
         return []
     found = [str(c["id"]) for c in [*message.tool_calls, *message.invalid_tool_calls]]
-    if not found and isinstance(message.content, list):
-        found = [b["id"] for b in message.content if b.get("type") == "tool_use"]  # type: ignore[union-attr]
+    if not found:
+        found = [block["id"] for block in _typed(message, "tool_use")]
     old = message.additional_kwargs.get("function_call")
     return [*found, "function " + old["name"]] if old else found
 
@@ -137,8 +137,13 @@ def answers_in(message: BaseMessage) -> list[str]:
         return [message.tool_call_id]
     if isinstance(message, FunctionMessage):
         return ["function " + str(message.name)]
+    return [block["tool_use_id"] for block in _typed(message, "tool_result")]
+
+
+def _typed(message: BaseMessage, kind: str) -> list[dict[Any, Any]]:
+    """The blocks of a type."""
     blocks = message.content if isinstance(message.content, list) else []
-    return [b["tool_use_id"] for b in blocks if b.get("type") == "tool_result"]  # type: ignore[union-attr]
+    return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
 
 
 def assigned(messages: Sequence[BaseMessage]) -> dict[tuple[int, str], int | None]:
