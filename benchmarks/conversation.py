@@ -12,7 +12,9 @@ WORDS = {
         "The order of {n} pallets left the depot at {n}:15, and the driver reported that gate "
         "{n} was closed. The planner moved the slot to the next morning and told the customer. "
     ),
-    "chinese": "第{n}批货物已于上午离开仓库，司机报告{n}号门关闭，调度员把时间改到次日并通知了客户。",
+    "chinese": (
+        "第{n}批货物已于上午离开仓库，司机报告{n}号门关闭，调度员把时间改到次日并通知了客户。"
+    ),
 }
 RESULT_BYTES = 1024
 

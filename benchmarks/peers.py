@@ -97,7 +97,7 @@ def around_model(
 
 
 def langmem(model: InstantModel, tokens: int) -> Contender:
-    """langmem's function, alone."""
+    """The function of langmem, alone."""
     return timed(
         lambda messages: summarize_messages(
             messages, running_summary=None, model=model, max_tokens=tokens
