@@ -52,11 +52,18 @@ def editing(tokens: int) -> ContextEditingMiddleware:
     return ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=tokens)])
 
 
-def deep(model: InstantModel, tokens: int, *, truncate: int = NEVER) -> DeepSummarization:
+def files() -> FilesystemBackend:
+    """A backend of deepagents in a new folder."""
+    return FilesystemBackend(root_dir=tempfile.mkdtemp(prefix="bench-"), virtual_mode=True)
+
+
+def deep(
+    model: InstantModel, tokens: int, *, truncate: int = NEVER, backend: Any = None
+) -> DeepSummarization:
     """The summarization of deepagents, as its factory sets it up for a model of no profile."""
     return DeepSummarization(
         model,
-        backend=FilesystemBackend(root_dir=tempfile.mkdtemp(prefix="bench-"), virtual_mode=True),
+        backend=backend or files(),
         trigger=("tokens", tokens),
         keep=("messages", 6),
         trim_tokens_to_summarize=None,
