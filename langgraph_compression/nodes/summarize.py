@@ -33,7 +33,7 @@ from langgraph_compression.policy.summary import (
     summary_text,
 )
 from langgraph_compression.state.event import Applied, binding
-from langgraph_compression.state.reducers import cutoff_of
+from langgraph_compression.state.reducers import add_usage, cutoff_of
 from langgraph_compression.state.schema import (
     CompressionState,
     RequestView,
@@ -99,6 +99,24 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
     cut = _cut(work)
     if not isinstance(cut, int):
         return (yield from _nothing(work, cut))
+    update = yield from _summarized(work, cut)
+    if work.manual or "refusal" in request or "_summarization_event" not in update:
+        return update
+    if total(request["reading"]) < run.settings.threshold:
+        return update
+    # The summary is longer than the room left for it. The next request would cut again, now
+    # that its length is known; so this one does, and both are the same.
+    work = yield from _open(run, {**state, **update}, request)  # type: ignore[typeddict-item]
+    cut = _cut(work)
+    if not isinstance(cut, int):
+        return update
+    later = yield from _summarized(work, cut)
+    usage = add_usage(update.get("summary_token_usage", {}), later.get("summary_token_usage", {}))
+    return _with_usage({**update, **later}, usage)
+
+
+def _summarized(work: Work, cut: int) -> Steps[Update]:
+    """Archive and summarize the tail up to the cut."""
     path, error = yield from _archive(work, cut)
     if error and work.manual:
         return _refused(work, "history", error)
@@ -106,11 +124,9 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
         summary = yield from _summary(work, cut)
         message = _message(work, cut, summary, path)
     except SummaryFailed as failure:
-        update = (
-            _refused(work, "summary", failure.kind)
-            if work.manual
-            else (yield from _fall_back(work, cut, failure.kind, path))
-        )
+        if work.manual:
+            return _refused(work, "summary", failure.kind)
+        update = yield from _fall_back(work, cut, failure.kind, path)
         return _with_usage(update, failure.usage)
     return _with_usage((yield from _succeed(work, cut, message, path)), summary.usage)
 
@@ -132,12 +148,13 @@ def _cut(work: Work) -> int | Reason:
     if work.manual and few and not full:
         return "insufficient_history"  # all of it would be kept, and nothing presses
     goal = target_of(run, work.request) if "refusal" in work.request else threshold
+    # Room for the summary itself: as long as the one it follows, if there is one.
     fixed = run.system_tokens() + run.tools_tokens() + run.counter.messages(work.base.leading)
     return choose_cut(
         work.done.pairing,
         work.tokens,
         keep=run.settings.summary_keep_messages,
-        room=goal - fixed - min(1024, goal // 16),  # some room for the summary itself
+        room=goal - fixed - max(min(1024, goal // 16), run.counter.messages(work.base.front)),
         least_if_hopeless=SMALLEST_RANGE if forced else threshold // 16,
     )
 

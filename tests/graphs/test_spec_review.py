@@ -11,6 +11,7 @@ from langchain_core.messages import (
     AnyMessage,
     FunctionMessage,
     HumanMessage,
+    RemoveMessage,
     ToolMessage,
 )
 
@@ -26,7 +27,7 @@ LONG = "line of a long result\n" * 600
 class Asked(Bench):
     """A bench whose last events are at hand."""
 
-    def ask(self, messages: Sequence[AnyMessage]) -> list[Any]:
+    def ask(self, messages: Sequence[AnyMessage | RemoveMessage]) -> list[Any]:
         """The view that the model gets of these messages."""
         self.put(messages)
         self.events = drive(self.graph, {"messages": []}, CONFIG, asynchronous=False).events
@@ -259,3 +260,25 @@ def test_result_of_the_old_function_call_is_saved() -> None:
     (shown,) = [m for m in view if m.id == "r"]
     assert (type(shown), shown.name) == (FunctionMessage, "lookup")
     assert path in str(shown.content)
+
+
+def test_after_a_long_summary_an_immediate_second_request_is_identical() -> None:
+    long_summary = FakeModel(answer="A long summary with facts. " * 60)
+    bench = Asked(
+        CompressionSettings(summary_threshold=2, summary_keep_messages=14),
+        summary_model=long_summary,
+    )
+
+    view = bench.ask(turns(12))
+    asked = len(long_summary.requests)
+    answer = bench.values["messages"][-1].id
+    again = bench.ask([RemoveMessage(id=answer)])
+
+    assert bench.values["context_pressure"]["total"] < 2048
+    assert [m.content for m in again] == [m.content for m in view]
+    assert len(long_summary.requests) == asked == 2
+    # Both ranges are in files, one after the other.
+    lines = [line for file in bench.workdir.history.values() for line in file.splitlines()]
+    ids = [json.loads(line)["data"]["id"] for line in lines]
+    kept = [m.id for m in view if m.id]
+    assert [*ids, *kept][: len(ids)] == [m.id for m in turns(12)][: len(ids)]
