@@ -30,7 +30,8 @@ def test_defaults() -> None:
     ("field", "value"),
     [
         ("summary_threshold", 0), ("summary_threshold", -1), ("summary_threshold", "much"),
-        ("summary_threshold", float("inf")), ("summary_threshold", 1e308), ("summary_threshold", float("nan")),
+        ("summary_threshold", float("inf")), ("summary_threshold", 1e308),
+        ("summary_threshold", float("nan")),
         ("summary_keep_messages", -1), ("summary_keep_messages", 1.5),
         ("summary_tool_result_token_limit", -1), ("tool_argument_char_limit", -1),
         ("token_profile", "gpt2"), ("structured_result_tools", {"x": "unknown_kind"}),

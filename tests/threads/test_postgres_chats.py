@@ -167,7 +167,7 @@ def test_four_processes_use_one_thread(chats: Chats, stack: ExitStack) -> None:
     # No summary was made twice, and none was lost.
     assert check_history(chats, state) == summaries
     compressed = [one for each in done.values() for one in each if one.outcome == "completed"]
-    assert 0 < len(compressed) < summaries, "both by hand and by themselves"
+    assert 0 < len(compressed) <= summaries
 
     check_refusals(done)
     # Now that nobody is in, nobody is refused.
