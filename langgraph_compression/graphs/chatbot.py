@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.constants import START
 from langgraph.graph import StateGraph
@@ -21,7 +20,7 @@ from langgraph_compression.nodes.models import Model
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import CompressionContext, CompressionSettings
 from langgraph_compression.workdir.file_tools import file_tools
-from langgraph_compression.workdir.workdir import Workdir
+from langgraph_compression.workdir.lease import WorkdirSource
 
 
 def after_model(state: Mapping[str, Any]) -> Literal["tools", "__end__"]:
@@ -37,7 +36,7 @@ def create_chatbot_graph(
     system_prompt: str | None = None,
     settings: CompressionSettings | None = None,
     summary_model: Model | None = None,
-    workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = None,
+    workdir: WorkdirSource | None = None,
     counter: Count | None = None,
     is_overflow: Callable[[BaseException], bool] | None = None,
     redact: Redact | None = None,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.constants import START
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -17,7 +16,7 @@ from langgraph_compression.nodes.config import Redact, Tool
 from langgraph_compression.nodes.models import Model
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import CompressionContext, CompressionSettings
-from langgraph_compression.workdir.workdir import Workdir
+from langgraph_compression.workdir.lease import WorkdirSource
 
 CompressionGraph = CompiledStateGraph[Any, CompressionContext, Any, Any]
 
@@ -29,7 +28,7 @@ def create_compression_graph(
     system_prompt: str | None = None,
     settings: CompressionSettings | None = None,
     summary_model: Model | None = None,
-    workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = None,
+    workdir: WorkdirSource | None = None,
     counter: Count | None = None,
     is_overflow: Callable[[BaseException], bool] | None = None,
     redact: Redact | None = None,

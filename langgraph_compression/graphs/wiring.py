@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args, get_type_hints
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 from langgraph.channels import UntrackedValue
 from langgraph.constants import END
 from langgraph.graph import StateGraph
@@ -30,7 +30,7 @@ from langgraph_compression.nodes.summarize import summarize
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.settings import CompressionSettings
-from langgraph_compression.workdir.workdir import Workdir
+from langgraph_compression.workdir.lease import WorkdirSource
 
 CAPABILITY = {"capability": "context_compression"}
 """Metadata of the nodes of a graph that can compress its threads."""
@@ -47,7 +47,7 @@ def add_compression(
     system_prompt: str | None = None,
     settings: CompressionSettings | None = None,
     summary_model: Model | None = None,
-    workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = None,
+    workdir: WorkdirSource | None = None,
     counter: Count | None = None,
     is_overflow: Callable[[BaseException], bool] | None = None,
     redact: Redact | None = None,

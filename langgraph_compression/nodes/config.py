@@ -1,19 +1,20 @@
 """What a graph was built with, and what one run makes of it."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
 
 from langgraph_compression.errors import CompressionError
-from langgraph_compression.nodes.effects import Steps, in_thread
+from langgraph_compression.nodes.effects import Do, Steps, in_thread
 from langgraph_compression.nodes.models import (
     EXTRACTIVE,
     Model,
@@ -30,8 +31,11 @@ from langgraph_compression.state.settings import CompressionSettings, Mode, Prof
 from langgraph_compression.tokens.estimate import estimate_tokens
 from langgraph_compression.tokens.messages import MESSAGE_TOKENS, MessageCounter
 from langgraph_compression.tokens.profiles import profile_for_model
-from langgraph_compression.workdir.scope import workdir_for
+from langgraph_compression.workdir.lease import Lease, WorkdirSource
+from langgraph_compression.workdir.unavailable import NotOpened, Nowhere
 from langgraph_compression.workdir.workdir import Workdir
+
+logger = logging.getLogger("langgraph_compression")
 
 Tool = BaseTool | Callable[..., Any] | Mapping[str, Any]
 Redact = Callable[[str], str]
@@ -56,7 +60,7 @@ class Compression:
     system_prompt: str | None = None
     settings: CompressionSettings = field(default_factory=CompressionSettings)
     summary_model: Model | None = None
-    workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = None
+    workdir: WorkdirSource | None = None
     counter: Count | None = None
     is_overflow: Callable[[BaseException], bool] | None = None
     redact: Redact | None = None
@@ -105,7 +109,8 @@ class Run:
     counter: MessageCounter
     profile: Profile | None
     """Profile of the estimate; None with a counter of the user's own."""
-    config: RunnableConfig
+    lease: Lease
+    """Of the workdir, for this visit of a node."""
 
     @property
     def count(self) -> Count:
@@ -113,9 +118,30 @@ class Run:
         return self.counter.count_text
 
     def open_workdir(self) -> Steps[Workdir]:
-        """The conversation's workdir."""
-        workdir: Workdir = yield in_thread(workdir_for, self.graph.workdir, self.config)
+        """The conversation's workdir, the same until it is released.
+
+        A sandbox that does not start is no reason for a conversation to fail: then every
+        use of the workdir fails, which is reported like any file that cannot be written.
+
+        Raises:
+            WorkdirError: The host gave no workdir, or one that can only be awaited.
+        """
+        try:
+            workdir: Workdir = yield Do(self.lease.open, self.lease.aopen)
+        except NotOpened as error:
+            logger.warning("workdir not opened: %s", error.kind)
+            return Workdir(Nowhere(error))
         return workdir
+
+    def release_workdir(self, error: BaseException | None) -> Steps[None]:
+        """Release the workdir, if one was opened.
+
+        Args:
+            error: What the node ended with.
+        """
+        if self.lease.held:
+            lease = self.lease
+            yield Do(partial(lease.release, error), partial(lease.arelease, error))
 
     def system_tokens(self) -> int:
         """Tokens of the configured system prompt with its frame."""
@@ -165,7 +191,7 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         summarizer_spec=wanted if isinstance(wanted, str) else None,
         counter=graph.own_counter or profile_counter(profile or "default"),
         profile=profile,
-        config=config,
+        lease=Lease(graph.workdir, config),
     )
 
 

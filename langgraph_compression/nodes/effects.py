@@ -2,13 +2,16 @@
 
 The steps of a node are a generator. Where it would block (a model, a file) it yields a `Do`
 and gets the result, or the exception, back at that place. `run` and `arun` are the only
-places where sync and async differ.
+places where sync and async differ. Every exception comes back, also a cancellation or Ctrl-C,
+so that a `finally` of the steps can still wait for something: a release.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from langgraph_compression.workdir.lease import to_the_end
 
 T = TypeVar("T")
 
@@ -26,8 +29,11 @@ Steps = Generator[Do, Any, T]
 
 
 def in_thread(function: Callable[..., T], *args: Any) -> Do:
-    """A blocking call (files, imports): in a thread where there is an event loop."""
-    return Do(lambda: function(*args), lambda: asyncio.to_thread(function, *args))
+    """A blocking call (files, imports): in a thread where there is an event loop.
+
+    A cancellation waits for the call: nothing is written after the workdir was released.
+    """
+    return Do(lambda: function(*args), lambda: to_the_end(asyncio.to_thread(function, *args)))
 
 
 def run(steps: Steps[T]) -> T:
@@ -37,7 +43,7 @@ def run(steps: Steps[T]) -> T:
         while True:
             try:
                 result = wanted.sync()
-            except Exception as error:
+            except BaseException as error:
                 wanted = steps.throw(error)
             else:
                 wanted = steps.send(result)
@@ -54,7 +60,9 @@ async def arun(steps: Steps[T]) -> T:
         while True:
             try:
                 result = await wanted.asynchronous()
-            except (Exception, asyncio.CancelledError) as error:
+            except GeneratorExit:  # nobody waits any more; the steps are closed below
+                raise
+            except BaseException as error:
                 wanted = steps.throw(error)
             else:
                 wanted = steps.send(result)

@@ -31,7 +31,17 @@ def as_node(
 
     def _opened(state: CompressionState, request: RequestView) -> Steps[Update]:
         this_run = yield from open_run(graph, state)
-        return (yield from logic(this_run, state, request))
+        failure: BaseException | None = None
+        try:
+            return (yield from logic(this_run, state, request))
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            if isinstance(failure, GeneratorExit):  # nobody waits for what is yielded
+                this_run.lease.release(failure)
+            else:
+                yield from this_run.release_workdir(failure)
 
     def sync(state: CompressionState) -> Update:
         return run(steps(state))

@@ -3,7 +3,8 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Header, Query, Request, Response
@@ -20,7 +21,7 @@ from langgraph_compression.server.maintenance import compress, thread_of
 from langgraph_compression.server.panel import Panel
 from langgraph_compression.server.state import Status, status_of
 from langgraph_compression.threads.gate import ThreadBusy
-from langgraph_compression.workdir.scope import workdir_for
+from langgraph_compression.workdir.lease import WorkdirSource, aopened
 from langgraph_compression.workdir.workdir import Workdir
 
 SLICE = 20_000
@@ -77,7 +78,7 @@ def _some(*codes: int) -> dict[int | str, dict[str, Any]]:
     return {code: _REFUSALS[code] for code in codes}
 
 
-def create_app(workdir: Workdir | Callable[[RunnableConfig], Workdir] | None = None) -> FastAPI:
+def create_app(workdir: WorkdirSource | None = None) -> FastAPI:
     """The app for langgraph.json's `http.app`.
 
     Args:
@@ -105,9 +106,7 @@ def _refuse(code: int, name: str) -> Any:
     return handler
 
 
-def _add_routes(
-    app: FastAPI, workdir: Workdir | Callable[[RunnableConfig], Workdir] | None
-) -> None:
+def _add_routes(app: FastAPI, workdir: WorkdirSource | None) -> None:
     # On the app itself: LangGraph Server puts its authentication around each route, and
     # cannot do so for an included router.
     @app.post("/compression/threads/{thread_id}/compress", responses=_some(404, 409, 422, 502))
@@ -153,8 +152,8 @@ def _add_routes(
     @app.get("/compression/threads/{thread_id}/history", responses=_some(404))
     async def history(thread_id: uuid.UUID, request: Request) -> Files:
         """The archived files: history and saved tool results."""
-        files = await _opened(request, thread_id)
-        return Files(files=await asyncio.to_thread(files.list, "outputs/"))
+        async with _opened(request, thread_id) as files:
+            return Files(files=await asyncio.to_thread(files.list, "outputs/"))
 
     @app.get("/compression/threads/{thread_id}/history/{path:path}", responses=_some(404))
     async def read(
@@ -167,16 +166,18 @@ def _add_routes(
         """Part of an archived file."""
         if not path.startswith("outputs/"):
             raise WorkdirError(f"no archived file {path!r}: archived files are under outputs/")
-        files = await _opened(request, thread_id)
-        text, end = await asyncio.to_thread(files.read_slice, path, offset, limit)
+        async with _opened(request, thread_id) as files:
+            text, end = await asyncio.to_thread(files.read_slice, path, offset, limit)
         following = None if end else offset + len(text)
         return FileSlice(path=path, offset=offset, text=text, next_offset=following)
 
-    async def _opened(request: Request, thread_id: uuid.UUID) -> Workdir:
+    @asynccontextmanager
+    async def _opened(request: Request, thread_id: uuid.UUID) -> AsyncIterator[Workdir]:
         async with caller_of(request) as client:
             await thread_of(client, str(thread_id))
         config: RunnableConfig = {"configurable": {"thread_id": str(thread_id)}}
-        return await asyncio.to_thread(workdir_for, workdir, config)
+        async with aopened(workdir, config) as files:
+            yield files
 
 
 app = create_app()

@@ -4,14 +4,12 @@ import hashlib
 import os
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import RunControl, get_runtime
 
-from langgraph_compression.errors import WorkdirError
 from langgraph_compression.workdir.workdir import Workdir
 
 HOME_VARIABLE = "LANGGRAPH_COMPRESSION_HOME"
@@ -19,30 +17,15 @@ HOME = ".langgraph-compression"
 """Folder of all conversations, in the current directory unless the variable names another."""
 
 
-def workdir_for(
-    given: Workdir | Callable[[RunnableConfig], Workdir] | None, config: RunnableConfig
-) -> Workdir:
-    """The workdir of the conversation that a run belongs to.
+def default_workdir(config: RunnableConfig) -> Workdir:
+    """The workdir of the conversation that a run belongs to, where the host gave none.
+
+    A local folder named by a hash of the thread id, a fresh one for a run without thread.
+    Subagents run under the thread id of their root and share its folder.
 
     Args:
-        given: A workdir, used as it is; a function of the run's config; None for a local
-            folder named by a hash of the thread id, a fresh one for a run without thread.
-            Subagents run under the thread id of their root and share its folder.
         config: The run's config.
-
-    Raises:
-        WorkdirError: The function returned something else.
     """
-    if isinstance(given, Workdir):
-        return given
-    if given is not None:
-        scoped = given(config)
-        if not isinstance(scoped, Workdir):
-            raise WorkdirError(
-                f"the workdir function returned {type(scoped).__name__}, not a Workdir: wrap a "
-                "folder or URL as Workdir(...)"
-            )
-        return scoped
     thread = (config.get("configurable") or {}).get("thread_id")
     key = f"run:{_run_name()}" if thread is None else f"thread:{thread}"
     name = hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:32]

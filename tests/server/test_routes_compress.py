@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_compression.workdir.scope import HOME_VARIABLE, workdir_for
+from langgraph_compression.workdir.scope import HOME_VARIABLE, default_workdir
 from langgraph_compression.workdir.workdir import Workdir
 from tests.support.served.client import LONG, Thread, User, wait_until
 from tests.support.served.graphs import SUMMARY
@@ -23,7 +23,7 @@ COMPRESS: dict[str, Any] = {"context": {"mode": "compress"}, "multitask_strategy
 def workdir_of(thread: Thread, monkeypatch: pytest.MonkeyPatch) -> Workdir:
     """Where the server keeps the files of a thread."""
     monkeypatch.setenv(HOME_VARIABLE, str(thread.user.server.home))
-    return workdir_for(None, {"configurable": {"thread_id": thread.id}})
+    return default_workdir({"configurable": {"thread_id": thread.id}})
 
 
 def test_completed(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:

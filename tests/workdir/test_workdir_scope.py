@@ -12,7 +12,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_compression import Workdir, file_tools
 from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.scope import workdir_for
+from langgraph_compression.workdir.lease import opened
+from langgraph_compression.workdir.scope import default_workdir
 
 
 @pytest.fixture
@@ -23,21 +24,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_threads_have_folders_of_their_own(home: Path) -> None:
     one, two, again = (
-        workdir_for(None, {"configurable": {"thread_id": name}}) for name in ("1", "../2", "1")
+        default_workdir({"configurable": {"thread_id": name}}) for name in ("1", "../2", "1")
     )
     one.write_text("a.txt", "one")
     assert again.read_text("a.txt") == "one"
     assert not two.exists("a.txt")
     two.write_text("b.txt", "two")
     assert len(list(home.iterdir())) == 2
-    assert workdir_for(one, {}) is one
-    assert workdir_for(lambda config: two, {}) is two
+    for source in (one, lambda config: one):
+        with opened(source, {}) as workdir:
+            assert workdir is one
 
 
 @pytest.mark.parametrize("thread", ["../../etc", "/root", "a\0b", "\ud800", "x" * 10_000, 0, "", 7])
 def test_any_thread_id_is_a_folder_of_home(home: Path, thread: Any) -> None:
     for _ in range(2):
-        workdir_for(None, {"configurable": {"thread_id": thread}}).write_text("a.txt", "x")
+        default_workdir({"configurable": {"thread_id": thread}}).write_text("a.txt", "x")
     (folder,) = home.iterdir()
     assert folder.name.isalnum()
     assert [p.name for p in folder.iterdir()] == ["a.txt"]
@@ -48,7 +50,7 @@ def test_the_default_is_below_the_current_directory(
 ) -> None:
     monkeypatch.delenv("LANGGRAPH_COMPRESSION_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
-    workdir_for(None, {"configurable": {"thread_id": "1"}}).write_text("a.txt", "x")
+    default_workdir({"configurable": {"thread_id": "1"}}).write_text("a.txt", "x")
     assert [p.name for p in tmp_path.iterdir()] == [".langgraph-compression"]
 
 
@@ -57,21 +59,23 @@ def test_a_function_scopes_by_config() -> None:
         return Workdir(f"memory://scope-{config['configurable']['user']}")
 
     for user in ("ann", "bob"):
-        workdir_for(by_user, {"configurable": {"user": user}}).write_text("a.txt", user)
-    assert workdir_for(by_user, {"configurable": {"user": "ann"}}).read_text("a.txt") == "ann"
+        with opened(by_user, {"configurable": {"user": user}}) as workdir:
+            workdir.write_text("a.txt", user)
+    with opened(by_user, {"configurable": {"user": "ann"}}) as workdir:
+        assert workdir.read_text("a.txt") == "ann"
 
 
 def test_a_function_that_returns_something_else() -> None:
     wrong: Any = lambda config: "data/"  # noqa: E731
-    with pytest.raises(WorkdirError, match="returned str"):
-        workdir_for(wrong, {})
+    with pytest.raises(WorkdirError, match="returned str"), opened(wrong, {}):
+        pass
 
 
 def nested(seen: list[str]) -> Any:
     """Root node, a subgraph as a node, and a subagent that a node calls."""
 
     def note(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
-        workdir = workdir_for(None, config)
+        workdir = default_workdir(config)
         workdir.write_text(f"{len(seen)}.txt", "x")
         seen.append(",".join(workdir.list()))
         return {}
@@ -117,6 +121,6 @@ def test_each_run_without_thread_has_a_workdir_of_its_own(home: Path) -> None:
     for _ in range(3):
         invoked(nested([]), {})
     assert len(list(home.iterdir())) == 3
-    first, second = workdir_for(None, {}), workdir_for(None, {})
+    first, second = default_workdir({}), default_workdir({})
     first.write_text("a.txt", "x")
     assert not second.exists("a.txt")
