@@ -1,6 +1,7 @@
 """Graphs as LangGraph Server should load them: compress now never destroys an interrupt.
 
-A run with input on a thread that waits for a person destroys what it waits with. The route
+A run with input on a thread that waits, at an interrupt, a breakpoint or a node that failed,
+destroys what it can be resumed with. The route
 looks before it asks for the run; this guard looks again when the run starts, when no other
 run can get in between. It raises before the run takes its input, so the interrupt stays.
 """
@@ -13,6 +14,7 @@ from langgraph_sdk import get_client
 from langgraph_sdk.runtime import ServerRuntime
 
 from langgraph_compression.graphs.compression import CompressionGraph
+from langgraph_compression.server.maintenance import waits
 from langgraph_compression.state.settings import carried
 from langgraph_compression.threads.gate import ThreadBusy
 
@@ -23,16 +25,15 @@ def guarded(graph: CompressionGraph) -> Factory:
     """A graph factory for langgraph.json that refuses to compress a waiting thread.
 
     Raises (when a run starts):
-        ThreadBusy: The run is to compress, and the thread waits for a person.
+        ThreadBusy: The run is to compress, and the thread waits.
     """
 
     async def factory(config: RunnableConfig, runtime: ServerRuntime[Any]) -> CompressionGraph:
         execution = runtime.execution_runtime
         thread_id = (config.get("configurable") or {}).get("thread_id")
-        if execution is not None and thread_id and _compresses(execution.context):
-            state = await get_client().threads.get_state(thread_id)
-            if state.get("interrupts") or any(t.get("interrupts") for t in state["tasks"]):
-                raise ThreadBusy(str(thread_id), "waiting")
+        compresses = execution is not None and thread_id and _compresses(execution.context)
+        if compresses and await waits(get_client(), str(thread_id)):
+            raise ThreadBusy(str(thread_id), "waiting")
         return graph
 
     return factory

@@ -9,11 +9,13 @@ from langgraph_sdk.errors import APIStatusError, ConflictError
 
 from langgraph_compression.errors import CompressionError
 from langgraph_compression.server.errors import Incapable, NoSuchThread
-from langgraph_compression.threads.compress import CompressionResult, result_of
+from langgraph_compression.threads.compress import (
+    RUN_KIND,
+    CompressionResult,
+    result_of,
+    stopped_midway,
+)
 from langgraph_compression.threads.gate import Reason, ThreadBusy
-
-RUN_KIND = {"kind": "context_compression"}
-"""Metadata of the run."""
 
 CAPABILITY = "context_compression"
 
@@ -33,7 +35,7 @@ async def compress(client: LangGraphClient, thread_id: str) -> CompressionResult
     thread = await thread_of(client, thread_id)
     assistant = await assistant_of(client, thread)
     mode = await _compress_mode(client, assistant)
-    if await _waits(client, thread):
+    if thread["status"] in ("interrupted", "error") and await waits(client, thread_id):
         raise ThreadBusy(thread_id, "waiting")
     last: dict[str, Any] = {}
     try:
@@ -111,23 +113,34 @@ async def _compress_mode(client: LangGraphClient, assistant: str) -> dict[str, A
 
 async def busy_reason(client: LangGraphClient, thread_id: str) -> Reason:
     """Why a run was refused: the thread waits, has requests in its queue, or runs."""
-    if await _waits(client, await client.threads.get(thread_id)):
+    thread = await client.threads.get(thread_id)
+    if thread["status"] == "interrupted" and await waits(client, thread_id):
         return "waiting"
     queued = await client.runs.list(thread_id, limit=1, status="pending")
     return "queued" if queued else "running"
 
 
-async def _waits(client: LangGraphClient, thread: Mapping[str, Any]) -> bool:
-    """Whether the thread waits for a person: at an interrupt or a breakpoint.
+async def waits(client: LangGraphClient, thread_id: str) -> bool:
+    """Whether a thread on which no request runs waits: a new run would destroy what with.
 
-    A thread whose last run was cancelled is called interrupted, too, and waits for nobody.
+    It waits at an interrupt, at a breakpoint, and at a node that failed, until it is resumed.
+    A thread whose run was cancelled, or whose compression broke off, waits for nobody.
     """
-    if thread["status"] != "interrupted":
-        return False
-    if thread.get("interrupts"):
+    state = await client.threads.get_state(thread_id)
+    if state.get("interrupts") or any(task.get("interrupts") for task in state["tasks"]):
         return True
-    last = await client.runs.list(thread["thread_id"], limit=1)
-    return not (last and last[0]["status"] == "interrupted")
+    metadata: Mapping[str, Any] = state.get("metadata") or {}
+    if not stopped_midway(state["next"], metadata):
+        return False
+    run = metadata.get("run_id")
+    if not run:
+        return True
+    try:
+        return (await client.runs.get(thread_id, str(run)))["status"] != "interrupted"
+    except (APIStatusError, httpx.HTTPStatusError) as error:
+        if error.response.status_code == 404:
+            return True
+        raise
 
 
 def _run_error(thread_id: str, data: Any) -> Exception:

@@ -1,7 +1,7 @@
 """Compress a thread now: hold it, check that it is idle, compress, let go."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +17,9 @@ from langgraph_compression.threads.gate import Gate, ThreadBusy
 from langgraph_compression.threads.gate_memory import MemoryGate
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+RUN_KIND = {"kind": "context_compression"}
+"""Metadata of the run, and so of its checkpoints."""
 
 default_gate = MemoryGate()
 """The gate of this process, for programs that name none."""
@@ -54,7 +57,10 @@ def compress_thread(
         context: The run's context, as for `graph.invoke`.
 
     Raises:
-        ThreadBusy: The thread runs, waits for a person, or has requests in its queue.
+        ThreadBusy: The thread runs, has requests in its queue, or waits: at an interrupt or a
+            breakpoint, or at a node that failed or was cancelled. Such a thread can be resumed
+            where it stopped, which a compression would destroy: resume it, or send it a new
+            request, then compress.
         CompressionError: The graph cannot compress, or history file or summary failed; the
             state is as before.
     """
@@ -90,6 +96,25 @@ def has_capability(graph: Graph) -> bool:
     return any(CAPABILITY.items() <= (node.metadata or {}).items() for node in graph.nodes.values())
 
 
+def stopped_midway(following: Sequence[str], metadata: Mapping[str, Any] | None) -> bool:
+    """Whether a thread without a run stands before nodes that a request still wants.
+
+    Args:
+        following: The nodes that come next in its state.
+        metadata: That of its checkpoint.
+
+    >>> stopped_midway(["tools"], {"source": "loop", "step": 3})
+    True
+    >>> stopped_midway(["summarize"], {"source": "loop", "step": 3, "kind": "context_compression"})
+    False
+    """
+    metadata = metadata or {}
+    if not following or metadata.get("kind") == RUN_KIND["kind"]:
+        return False  # at its end, or a compression broke off: nobody resumes that
+    only_filled = metadata.get("source") == "update" and metadata.get("step", 1) <= 0
+    return not only_filled  # by `update_state`, before its first run
+
+
 class _Request:
     """Everything of a compression that is the same sync and async."""
 
@@ -107,13 +132,15 @@ class _Request:
         self.thread_id = str(configurable["thread_id"])
         # The thread as it is now, also where the config came from an older checkpoint.
         latest = {k: v for k, v in configurable.items() if k != "checkpoint_id"}
-        self.config: RunnableConfig = {**config, "configurable": latest}
+        metadata = {**(config.get("metadata") or {}), **RUN_KIND}
+        self.config: RunnableConfig = {**config, "configurable": latest, "metadata": metadata}
         self.context = in_compress_mode(context, graph)
         self.last: dict[str, Any] = {}
 
     def check(self, state: StateSnapshot) -> None:
-        """Refuse a thread that waits for a person: a run would destroy what it waits with."""
-        if state.interrupts or any(task.interrupts for task in state.tasks):
+        """Refuse a thread that waits: a run would destroy what it can be resumed with."""
+        asks = state.interrupts or any(task.interrupts for task in state.tasks)
+        if asks or stopped_midway(state.next, state.metadata):
             raise ThreadBusy(self.thread_id, "waiting")
 
     def hear(self, payload: Any) -> None:

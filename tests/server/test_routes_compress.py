@@ -179,6 +179,26 @@ def test_thread_at_a_breakpoint_waits(ada: User) -> None:
     assert thread.texts[-1] == "Answer to: And berth 9?"
 
 
+def test_breakpoint_survives_a_compression_that_was_not_refused_in_time(ada: User) -> None:
+    thread = ada.thread("Hello", turns=0)
+    thread.run("And berth 9?", interrupt_before=["model"])
+    with pytest.raises(Exception, match="ThreadBusy"):
+        thread.run([], **COMPRESS)
+    assert thread.compress(409)["reason"] == "waiting"
+    ada.api.runs.wait(thread.id, thread.graph, input=None)
+    assert thread.texts[-1] == "Answer to: And berth 9?"
+
+
+def test_thread_whose_run_failed_can_still_be_resumed(ada: User) -> None:
+    thread = ada.thread()
+    with pytest.raises(Exception, match="ConnectionError"):
+        thread.run("[fails once] And berth 9?")
+    assert thread.compress(409)["reason"] == "waiting"
+    ada.api.runs.wait(thread.id, thread.graph, input=None)
+    assert thread.texts[-1].startswith("Answer to: [fails once]")
+    assert thread.compress()["status"] == "completed"
+
+
 def test_thread_whose_run_was_cancelled_waits_for_nobody(ada: User) -> None:
     thread = ada.thread()
     run = thread.start("[wait never] Hello?")

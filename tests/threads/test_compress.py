@@ -34,8 +34,9 @@ class Thread:
     def __init__(self, *script: Any) -> None:
         self.workdir = RecordingWorkdir()
         self.summarizer = FakeModel(*script, answer="SUMMARY")
+        self.model = FakeModel()
         self.graph = create_compression_graph(
-            FakeModel(),
+            self.model,
             settings=SETTINGS,
             system_prompt="PROMPT",
             summary_model=self.summarizer,
@@ -148,6 +149,87 @@ def test_an_interrupt_stays(asynchronous: bool) -> None:
     assert caught.value.reason == "waiting"
     result = graph.invoke(Command(resume="yes"), CONFIG)
     assert result["messages"][-1].content == "person said yes"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("stop", "at"),
+    [
+        ({"interrupt_before": ["model"]}, "model"),
+        ({"interrupt_before": ["measure"]}, "measure"),
+        ({"interrupt_after": ["measure"]}, "model"),
+    ],
+)
+def test_a_breakpoint_stays(stop: Any, at: str, asynchronous: bool) -> None:
+    thread = Thread()
+    thread.graph.invoke({"messages": [("user", "Stop")]}, CONFIG, **stop)
+    before = thread.state
+    assert before.next == (at,)
+
+    with pytest.raises(ThreadBusy) as caught:
+        thread.compress(asynchronous)
+
+    assert caught.value.reason == "waiting"
+    assert thread.state == before
+    assert thread.graph.invoke(None, CONFIG)["messages"][-1].content == "Understood."
+    assert thread.compress(asynchronous).status == "completed"
+
+
+@BOTH
+def test_a_failed_request_can_still_be_resumed(asynchronous: bool) -> None:
+    thread = Thread()
+    thread.model.script.append(ConnectionError("down"))
+    with pytest.raises(ConnectionError):
+        thread.graph.invoke({"messages": [("user", "And?")]}, CONFIG)
+
+    with pytest.raises(ThreadBusy) as caught:
+        thread.compress(asynchronous)
+
+    assert caught.value.reason == "waiting"
+    assert thread.graph.invoke(None, CONFIG)["messages"][-1].content == "Understood."
+    assert thread.compress(asynchronous).status == "completed"
+
+
+@BOTH
+@pytest.mark.parametrize("then", ["compress", "ask"])
+def test_after_a_compression_that_broke_off(then: str, asynchronous: bool) -> None:
+    thread = Thread(lambda messages: KeyboardInterrupt())
+    before = thread.state.values
+    with pytest.raises(KeyboardInterrupt):
+        thread.compress(asynchronous)
+    assert thread.state.next == ("summarize",)
+    assert thread.state.values["messages"] == before["messages"]
+
+    if then == "compress":
+        assert thread.compress(asynchronous).compressed_messages == 16
+    else:
+        thread.graph.invoke({"messages": [("user", "Go on")]}, CONFIG)
+        assert len(thread.state.values["messages"]) == len(before["messages"]) + 2
+    assert thread.state.next == ()
+
+
+@BOTH
+def test_a_thread_that_was_only_filled(asynchronous: bool) -> None:
+    thread = Thread()
+    messages = thread.state.values["messages"]
+    config: Any = {"configurable": {"thread_id": "filled"}}
+    thread.graph.update_state(config, {"messages": messages})
+    if asynchronous:
+        result = asyncio.run(acompress_thread(thread.graph, config))
+    else:
+        result = compress_thread(thread.graph, config)
+    assert result.compressed_messages == 16
+
+
+@BOTH
+def test_a_failed_summary_that_cost_something_changes_nothing(asynchronous: bool) -> None:
+    usage: Any = {"input_tokens": 500, "output_tokens": 1, "total_tokens": 501}
+    thread = Thread(*[AIMessage("", usage_metadata=usage) for _ in range(2)])
+    before = thread.state
+    with pytest.raises(CompressionError, match="summary"):
+        thread.compress(asynchronous)
+    assert len(thread.summarizer.requests) == 2
+    assert thread.state.values == before.values
 
 
 def test_what_cannot_be_compressed() -> None:

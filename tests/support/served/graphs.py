@@ -3,6 +3,7 @@
 In the newest message of a conversation:
 
 - `[wait NAME]`: the chat model answers when the file NAME is in the folder `STEER_FOLDER`
+- `[fails once]`: the chat model raises, the first time
 - `[ask]`: after the answer the graph waits for a person
 
 Anywhere in the range to summarize:
@@ -35,6 +36,9 @@ SETTINGS = CompressionSettings(summary_threshold=4, summary_keep_messages=2)
 """A threshold of 4,096 tokens."""
 
 
+_failed: set[str] = set()
+
+
 class Chat(BaseChatModel):
     """Answers "Answer to: …"."""
 
@@ -55,6 +59,9 @@ class Chat(BaseChatModel):
 
     async def _answer(self, text: str) -> str:
         await _wait_for(re.search(r"\[wait (\w+)\]", text))
+        if "[fails once]" in text and text not in _failed:
+            _failed.add(text)
+            raise ConnectionError("the model is away")
         return f"Answer to: {text[:60]}"
 
 
