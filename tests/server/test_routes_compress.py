@@ -208,6 +208,21 @@ def test_thread_whose_run_was_cancelled_waits_for_nobody(ada: User) -> None:
     assert thread.compress()["status"] == "completed"
 
 
+def test_compression_that_was_stopped_stands_in_no_way(ada: User) -> None:
+    thread = ada.thread("[summary waits stopped] " + LONG)
+    get_state = ada.api.threads.get_state
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        compressing = pool.submit(ada.http.post, f"{thread.url}/compress")
+        wait_until(lambda: get_state(thread.id)["next"] == ["summarize"], "summarize")
+        run = ada.api.runs.list(thread.id, limit=1)[0]["run_id"]
+        ada.api.runs.cancel(thread.id, run, wait=True)
+        compressing.exception()  # whatever it was answered
+    assert get_state(thread.id)["next"] == ["summarize"]
+    ada.api.runs.delete(thread.id, run)  # only the state tells now what it was
+    thread.release("stopped")
+    assert thread.compress()["status"] == "completed"
+
+
 def test_request_that_comes_meanwhile_waits_and_sees_the_result(ada: User) -> None:
     thread = ada.thread("[summary waits meanwhile] " + LONG)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
