@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+BENCH := benchmarks/.venv
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check serve format lock
+.PHONY: help install demo test check bench serve format lock
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -31,6 +32,17 @@ check: $(INSTALLED)  ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+bench: $(BENCH)/installed  ## measure against other packages, half an hour; ARGS="overhead memory" to choose
+	$(BENCH)/bin/python -m benchmarks.run $(ARGS)
+	$(BENCH)/bin/python -m benchmarks.report
+
+# An environment of its own: the other packages are no concern of the tests.
+$(BENCH)/installed: benchmarks/requirements.lock
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(BENCH)/installed
+
 serve: $(INSTALLED)  ## LangGraph Server and Studio's API on 127.0.0.1:2024, offline
 	LANGGRAPH_NO_VERSION_CHECK=true LANGSMITH_TRACING=false $(BIN)/langgraph dev --no-browser $(ARGS)
 
@@ -42,3 +54,6 @@ lock: $(INSTALLED)  ## choose the newest versions again
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --upgrade --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group bench --group build --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --upgrade --quiet --constraints requirements.lock \
+	  --output-file benchmarks/requirements.lock
