@@ -13,7 +13,7 @@ from langgraph_compression.policy.summary import summary_message
 from langgraph_compression.state.event import binding
 
 NEVER = CompressionSettings(summary_threshold=1_000_000)
-MARKS = (250, 500, 1_000, 2_000)
+MARKS = (500, 1_000, 2_000)
 
 
 def stored(settings: CompressionSettings, marks: tuple[int, ...]) -> dict[str, float]:

@@ -157,8 +157,9 @@ def main() -> None:
     parts = [
         "# Benchmarks\n",
         "Written by `make bench`; do not edit. The model is a fake that answers at once; times "
-        "are medians of interleaved calls in one process. Conversations are made of requests, "
-        "tool calls, results of 1 KB and answers.\n",
+        "of calls are medians, interleaved in one process; times of turns are means over a thread. "
+        "Conversations are made of requests, tool calls, results of 1 KB and answers. The "
+        "estimate's error is taken over the texts that BENCH_TRUTH names, if there are any.\n",
         f"Measured on {', '.join(dates)}: {latest['cores']} cores of {latest['processor']}, "
         f"{latest['system']}, Python {latest['python']}. {packages}.\n",
         "## Targets\n",
