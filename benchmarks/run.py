@@ -61,11 +61,16 @@ def main(names: list[str]) -> None:
     unknown = sorted(set(names) - set(NAMES))
     if unknown:
         sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    failed = []
     for name in names or NAMES:
         print(f"{name} …", flush=True)
         start = time.monotonic()
-        subprocess.run([sys.executable, "-W", "ignore", "-m", __spec__.name, "--one", name])
+        command = [sys.executable, "-W", "ignore", "-m", __spec__.name, "--one", name]
+        if subprocess.run(command, check=False).returncode:
+            failed.append(name)
         print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
 def one(name: str) -> None:
