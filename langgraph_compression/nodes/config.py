@@ -169,14 +169,14 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
     context = carried(runtime.context)
     settings = graph.settings.overridden(context)
     answering = (context and context.model) or graph.model
-    model = yield from _resolve(answering, state, runtime)
+    model, model_spec = yield from _resolve(answering, state, runtime)
     wanted = (context and context.summary_model) or graph.summary_model
     if wanted is None:
-        wanted, summarizer = answering, model
+        summarizer, summarizer_spec = model, model_spec
     elif wanted == EXTRACTIVE:
-        summarizer = None
+        summarizer, summarizer_spec = None, None
     else:
-        summarizer = yield from _resolve(wanted, state, runtime)
+        summarizer, summarizer_spec = yield from _resolve(wanted, state, runtime)
     if isinstance(core_model(summarizer), OfflineChatModel):
         summarizer = None
     profile = None if graph.own_counter else _profile(settings, model)
@@ -187,8 +187,8 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         system_prompt=(context and context.system_prompt) or graph.system_prompt,
         model=model,
         summarizer=summarizer,
-        model_spec=answering if isinstance(answering, str) else None,
-        summarizer_spec=wanted if isinstance(wanted, str) else None,
+        model_spec=model_spec,
+        summarizer_spec=summarizer_spec,
         counter=graph.own_counter or profile_counter(profile or "default"),
         profile=profile,
         lease=Lease(graph.workdir, config),
@@ -200,15 +200,15 @@ def _profile(settings: CompressionSettings, model: object) -> Profile:
     return profile_for_model(model_name(model)) if profile == "auto" else profile
 
 
-def _resolve(model: Any, state: Mapping[str, Any], runtime: Runtime[Any]) -> Steps[Any]:
+def _resolve(
+    model: Any, state: Mapping[str, Any], runtime: Runtime[Any]
+) -> Steps[tuple[Any, str | None]]:
+    """The model, and its "provider:name" where it was given so."""
+    if not isinstance(model, str | Runnable):
+        model = yield in_thread(model, state, runtime)
     if isinstance(model, str):
-        return (yield in_thread(named_model, model))
-    if isinstance(model, Runnable):
-        return model
-    made = yield in_thread(model, state, runtime)
-    if isinstance(made, str):
-        return (yield in_thread(named_model, made))
-    return made
+        return (yield in_thread(named_model, model)), model
+    return model, None
 
 
 def _schema(tool: Tool) -> dict[str, Any]:
