@@ -1,5 +1,8 @@
 """The token estimate: features of the text times the rates of a profile."""
 
+from collections import Counter
+from collections.abc import Mapping
+
 from langgraph_compression.state.settings import Profile
 from langgraph_compression.tokens.features import features
 from langgraph_compression.tokens.rates import COLUMNS, RATES
@@ -8,6 +11,9 @@ _RATES: dict[str, dict[str, float]] = {
     profile: {name: rates[column] for name, rates in RATES.items() if rates[column]}
     for column, profile in enumerate(COLUMNS)
 }
+
+_PART = 1 << 20
+"""Characters that are looked at together. A meeting of kinds is lost at each border."""
 
 
 def estimate_tokens(text: str, profile: Profile = "default") -> int:
@@ -31,7 +37,7 @@ def estimate_tokens(text: str, profile: Profile = "default") -> int:
     """
     if not text:
         return 0
-    counts = features(text)
+    counts = _features(text)
     if profile != "default":
         return max(1, round(_tokens(counts, profile)))
     first, second = _tokens(counts, "o200k"), _tokens(counts, "qwen3")
@@ -40,6 +46,15 @@ def estimate_tokens(text: str, profile: Profile = "default") -> int:
     return max(1, round(2 * first * second / (first + second)))
 
 
-def _tokens(counts: dict[str, int], profile: str) -> float:
+def _features(text: str) -> Counter[str]:
+    """The features that occur; long texts part by part, so that no large copies are made."""
+    found: Counter[str] = Counter()
+    for start in range(0, len(text), _PART):
+        part = features(text[start : start + _PART])
+        found.update({name: count for name, count in part.items() if count})
+    return found
+
+
+def _tokens(counts: Mapping[str, int], profile: str) -> float:
     rates = _RATES[profile]
-    return sum(rate * counts.get(name, 0) for name, rate in rates.items())
+    return sum(rates.get(name, 0) * count for name, count in counts.items())

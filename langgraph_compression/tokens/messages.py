@@ -33,11 +33,16 @@ PAYLOAD_KEYS = frozenset(
 """Keys of a content block whose strings are payload or opaque, not text."""
 
 
+TEXTS_REMEMBERED = 100_000
+"""Texts whose count a counter remembers: some 15 MB at most."""
+
+
 class MessageCounter:
     """Counts messages with one text counter, each message once as long as it lives.
 
     A count is kept beside the message (weakly) and holds while the message's content is the
-    same object, so that a conversation that grows is counted once over all its turns. Safe
+    same object; beside that the counts of the last texts are kept, for messages that come out
+    of a checkpoint anew. So a conversation that grows is counted once over all its turns. Safe
     for threads: a race at most counts a message twice.
 
     Args:
@@ -47,6 +52,7 @@ class MessageCounter:
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self.count_text = count_text
         self._known: dict[int, tuple[int, Any, ref[BaseMessage]]] = {}
+        self._texts: dict[tuple[int, int], int] = {}
 
     def message(self, message: BaseMessage) -> int:
         """Tokens of one message with its frame."""
@@ -69,13 +75,23 @@ class MessageCounter:
 
     def _count(self, message: BaseMessage) -> int:
         tokens = MESSAGE_TOKENS + media_tokens(message.content)
-        tokens += self.count_text("\n".join(countable_texts(message)))
+        tokens += self._text("\n".join(countable_texts(message)))
         key, known = id(message), self._known
 
         def forget(_: object) -> None:
             known.pop(key, None)
 
         known[key] = (tokens, message.content, ref(message, forget))
+        return tokens
+
+    def _text(self, text: str) -> int:
+        """Tokens of a text, remembered by its hash: a checkpoint gives the same texts anew."""
+        key, texts = (hash(text), len(text)), self._texts
+        tokens = texts.get(key)
+        if tokens is None:
+            if len(texts) >= TEXTS_REMEMBERED:
+                texts.clear()
+            tokens = texts[key] = self.count_text(text)
         return tokens
 
 
