@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from weakref import ref
 
-from langchain_core.messages import AnyMessage, BaseMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
 
 from langgraph_compression.state.pairing import CALL_BLOCKS
 
@@ -97,10 +97,10 @@ class MessageCounter:
 
 def countable_texts(message: AnyMessage | BaseMessage) -> list[str]:
     """Every text of a message that is sent to a provider, each call once."""
-    calls = [
-        *(getattr(message, "tool_calls", None) or ()),
-        *(getattr(message, "invalid_tool_calls", None) or ()),
-    ]
+    # By type, because asking a message for a field that it does not have is slow.
+    calls: list[Any] = []
+    if isinstance(message, AIMessage):
+        calls = [*message.tool_calls, *message.invalid_tool_calls]
     content = message.content
     texts = [content] if isinstance(content, str) else _block_texts(content, bool(calls))
     for call in calls:
@@ -114,9 +114,8 @@ def countable_texts(message: AnyMessage | BaseMessage) -> list[str]:
                 texts.append(_json(message.additional_kwargs[key]))
     if message.name:
         texts.append(message.name)
-    call_id = getattr(message, "tool_call_id", None)
-    if call_id:
-        texts.append(call_id)
+    if isinstance(message, ToolMessage) and message.tool_call_id:
+        texts.append(message.tool_call_id)
     return texts
 
 
@@ -172,8 +171,11 @@ def _opaque(key: str, value: str, in_media: bool) -> bool:
     return key != "text" and value.startswith("data:")
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str)
+
+
 def _json(value: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return _JSON.encode(value)
     except (ValueError, RecursionError, TypeError):
         return repr(value) if not isinstance(value, Mapping | list) else str(len(value))
