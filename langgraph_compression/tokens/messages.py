@@ -34,7 +34,17 @@ PAYLOAD_KEYS = frozenset(
 
 
 TEXTS_REMEMBERED = 100_000
-"""Texts whose count a counter remembers: some 15 MB at most."""
+"""Texts whose count a counter remembers: some 10 MB at most."""
+
+
+class _Counted(ref[BaseMessage]):
+    """The count of a message beside a weak reference to it."""
+
+    __slots__ = ("content", "key", "tokens")
+    content: Any
+    """What was counted."""
+    key: int
+    tokens: int
 
 
 class MessageCounter:
@@ -51,8 +61,10 @@ class MessageCounter:
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self.count_text = count_text
-        self._known: dict[int, tuple[int, Any, ref[BaseMessage]]] = {}
-        self._texts: dict[tuple[int, int], int] = {}
+        self._known: dict[int, _Counted] = {}
+        self._texts: dict[int, int] = {}
+        known = self._known
+        self._forget = lambda counted: known.pop(counted.key, None)  # one for all messages
 
     def message(self, message: BaseMessage) -> int:
         """Tokens of one message with its frame."""
@@ -62,11 +74,11 @@ class MessageCounter:
         """Tokens of all these messages with their frames."""
         total, known = 0, self._known
         for message in messages:  # the loop that runs over every message of every request
-            entry = known.get(id(message))
-            if entry is None or entry[1] is not message.content:
+            counted = known.get(id(message))
+            if counted is None or counted.content is not message.content:
                 total += self._count(message)
             else:
-                total += entry[0]
+                total += counted.tokens
         return total
 
     def tools(self, schemas: Sequence[Mapping[str, Any]]) -> int:
@@ -76,17 +88,14 @@ class MessageCounter:
     def _count(self, message: BaseMessage) -> int:
         tokens = MESSAGE_TOKENS + media_tokens(message.content)
         tokens += self._text("\n".join(countable_texts(message)))
-        key, known = id(message), self._known
-
-        def forget(_: object) -> None:
-            known.pop(key, None)
-
-        known[key] = (tokens, message.content, ref(message, forget))
+        counted = _Counted(message, self._forget)
+        counted.key, counted.tokens, counted.content = id(message), tokens, message.content
+        self._known[counted.key] = counted
         return tokens
 
     def _text(self, text: str) -> int:
         """Tokens of a text, remembered by its hash: a checkpoint gives the same texts anew."""
-        key, texts = (hash(text), len(text)), self._texts
+        key, texts = hash(text), self._texts
         tokens = texts.get(key)
         if tokens is None:
             if len(texts) >= TEXTS_REMEMBERED:
