@@ -12,7 +12,7 @@ _RATES: dict[str, dict[str, float]] = {
     for column, profile in enumerate(COLUMNS)
 }
 
-_PART = 1 << 20
+_PART = 1 << 17
 """Characters that are looked at together. A meeting of kinds is lost at each border."""
 
 
