@@ -82,13 +82,11 @@ def draw(report: Mapping[str, Any]) -> str:
             f'<text id="title" class="title" x="{LEFT}" y="28">'
             f"Context pressure of {escape(name)}</text>",
             f'<text id="told" class="soft" x="{LEFT}" y="49">{told}</text>',
-            *_legend(),
+            *_legend(threshold),
             *_tokens_axis(step, top, y),
             *_turns_axis(rows, x, y(0)),
             f'<line class="threshold" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
             f'y1="{y(threshold):.1f}" y2="{y(threshold):.1f}"/>',
-            f'<text class="soft" x="{WIDTH - RIGHT}" y="{y(threshold) - 5:.1f}" '
-            f'text-anchor="end">threshold {threshold:,}</text>',
             *lines,
             *marks,
             "</svg>",
@@ -97,8 +95,12 @@ def draw(report: Mapping[str, Any]) -> str:
     )
 
 
-def _legend() -> list[str]:
-    keys = ("before", "before compression"), ("after", "as sent"), ("threshold", "threshold")
+def _legend(threshold: int) -> list[str]:
+    keys = (
+        ("before", "before compression"),
+        ("after", "as sent"),
+        ("threshold", f"threshold {threshold:,}"),
+    )
     found, at = [], LEFT
     for kind, name in keys:
         found.append(f'<line class="{kind}" x1="{at}" x2="{at + 24}" y1="70" y2="70"/>')

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from langgraph_compression.nodes.models import EXTRACTIVE
+
 COURSE_ROWS = 20
 """Rows of the course; longer conversations have several turns in a row."""
 LISTED = 8
@@ -175,7 +177,8 @@ def _show_summaries(console: Console, report: Mapping[str, Any]) -> None:
     summaries = report["summaries"]
     if not summaries:
         return
-    by = report["settings"]["summary_model"]
+    model = report["settings"]["summary_model"]
+    by = "extraction, without a model" if model == EXTRACTIVE else model
     _heading(
         console,
         f"Summarized {len(summaries):,} times, by {by}"

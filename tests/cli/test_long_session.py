@@ -87,7 +87,7 @@ def test_history_files_of_a_session_hold_every_summarized_message_once(run: Run)
 def test_saved_results_of_a_session_are_whole(run: Run) -> None:
     ran, _, folder = compress(run, SESSION, "--replay", "--threshold", "8")
     saved = ran.report["compacted"]
-    assert len(saved) > 20
+    assert len(saved) > 15
     for one in saved:
         text = (folder / one["path"]).read_text("utf-8")
         assert text == MESSAGES[one["message"] - 1]["content"]
@@ -98,7 +98,7 @@ def test_session_at_once_is_one_request(run: Run) -> None:
     report = ran.report
     assert report["requests"]["total"] == 1
     assert report["transcript"]["messages"] == len(MESSAGES)
-    assert report["tokens"]["before"]["total"] > 10 * 8192
+    assert report["tokens"]["before"]["total"] > 7 * 8192
     assert report["tokens"]["after"]["total"] < 8192
     check_request(view)
     assert len(view) < len(MESSAGES)
