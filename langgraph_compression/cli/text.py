@@ -162,7 +162,7 @@ def _show_compacted(console: Console, report: Mapping[str, Any]) -> None:
         _heading(
             console,
             f"Compacted: {len(saved):,} results of {tokens:,} tokens shown as previews, "
-            f"in {count:,} requests",
+            f"in {count:,} request{'' if count == 1 else 's'}",
         )
         for one in saved[:LISTED]:
             what = one["tool"] or "message text"
