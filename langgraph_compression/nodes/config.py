@@ -106,11 +106,21 @@ class Run:
     model_spec: str | None
     """"provider:name" where the model was given so."""
     summarizer_spec: str | None
-    counter: MessageCounter
-    profile: Profile | None
-    """Profile of the estimate; None with a counter of the user's own."""
     lease: Lease
     """Of the workdir, for this visit of a node."""
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """Profile of the estimate; None with a counter of the user's own."""
+        if self.graph.own_counter:
+            return None
+        profile = self.settings.token_profile
+        return profile_for_model(model_name(self.model)) if profile == "auto" else profile
+
+    @cached_property
+    def counter(self) -> MessageCounter:
+        """The function for every count of this run."""
+        return self.graph.own_counter or profile_counter(self.profile or "default")
 
     @property
     def count(self) -> Count:
@@ -179,7 +189,6 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         summarizer, summarizer_spec = yield from _resolve(wanted, state, runtime)
     if isinstance(core_model(summarizer), OfflineChatModel):
         summarizer = None
-    profile = None if graph.own_counter else _profile(settings, model)
     return Run(
         graph=graph,
         settings=settings,
@@ -189,15 +198,8 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         summarizer=summarizer,
         model_spec=model_spec,
         summarizer_spec=summarizer_spec,
-        counter=graph.own_counter or profile_counter(profile or "default"),
-        profile=profile,
         lease=Lease(graph.workdir, config),
     )
-
-
-def _profile(settings: CompressionSettings, model: object) -> Profile:
-    profile = settings.token_profile
-    return profile_for_model(model_name(model)) if profile == "auto" else profile
 
 
 def _resolve(

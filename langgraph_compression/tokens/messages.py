@@ -1,7 +1,9 @@
 """Counting messages and tool schemas: one function for every count of a request."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import marshal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter, is_
 from typing import Any
 from weakref import ref
 
@@ -33,27 +35,36 @@ PAYLOAD_KEYS = frozenset(
 """Keys of a content block whose strings are payload or opaque, not text."""
 
 
-TEXTS_REMEMBERED = 100_000
-"""Texts whose count a counter remembers: some 10 MB at most."""
+CALL_KEYS = ("tool_calls", "function_call")
+"""Where `additional_kwargs` holds calls in a provider's own form."""
+
+MESSAGES_REMEMBERED = 100_000
+"""Messages whose count a counter remembers, by hash: some 10 MB at most."""
+
+LISTS_REMEMBERED = 16
+"""Message lists that a counter knows while they are in use: one for each run at work."""
+
+_content = attrgetter("content")
 
 
 class _Counted(ref[BaseMessage]):
-    """The count of a message beside a weak reference to it."""
+    """A list of messages with their counts; gone as soon as its first message is."""
 
-    __slots__ = ("content", "key", "tokens")
-    content: Any
-    """What was counted."""
+    __slots__ = ("contents", "key", "rest", "tokens")
     key: int
-    tokens: int
+    rest: list[BaseMessage]
+    """All but the first message, which is held weakly."""
+    contents: list[Any]
+    tokens: list[int]
 
 
 class MessageCounter:
-    """Counts messages with one text counter, each message once as long as it lives.
+    """Counts messages with one text counter, each message once.
 
-    A count is kept beside the message (weakly) and holds while the message's content is the
-    same object; beside that the counts of the last texts are kept, for messages that come out
-    of a checkpoint anew. So a conversation that grows is counted once over all its turns. Safe
-    for threads: a race at most counts a message twice.
+    A count is known by a hash of all that is counted: a checkpoint gives the same messages as
+    new objects at each turn. Within a run the list grows and its objects stay: there a look at
+    each is enough. So a conversation is counted once over all its turns. Safe for threads: a
+    race at most counts a message twice.
 
     Args:
         count_text: Tokens of a text.
@@ -61,47 +72,89 @@ class MessageCounter:
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self.count_text = count_text
-        self._known: dict[int, _Counted] = {}
-        self._texts: dict[int, int] = {}
-        known = self._known
-        self._forget = lambda counted: known.pop(counted.key, None)  # one for all messages
+        self._by_hash: dict[int, int] = {}
+        self._lists: dict[int, _Counted] = {}
+        lists = self._lists
+        self._forget = lambda counted: lists.pop(counted.key, None)
 
     def message(self, message: BaseMessage) -> int:
         """Tokens of one message with its frame."""
-        return self.messages((message,))
+        return sum(self._counts((message,)))
 
     def messages(self, messages: Iterable[BaseMessage]) -> int:
         """Tokens of all these messages with their frames."""
-        total, known = 0, self._known
-        for message in messages:  # the loop that runs over every message of every request
-            counted = known.get(id(message))
-            if counted is None or counted.content is not message.content:
-                total += self._count(message)
-            else:
-                total += counted.tokens
-        return total
+        given = list(messages)
+        if not given:
+            return 0
+        contents = list(map(_content, given))
+        tokens = self._known(given, contents)
+        tokens += self._counts(given[len(tokens) :])
+        counted = _Counted(given[0], self._forget)
+        counted.key, counted.rest = id(given[0]), given[1:]
+        counted.contents, counted.tokens = contents, tokens
+        if len(self._lists) >= LISTS_REMEMBERED:
+            self._lists.clear()
+        self._lists[counted.key] = counted
+        return sum(tokens)
 
     def tools(self, schemas: Sequence[Mapping[str, Any]]) -> int:
         """Tokens of tool schemas as they stand in a request."""
         return sum(self.count_text(_json(schema)) + MESSAGE_TOKENS for schema in schemas)
 
-    def _count(self, message: BaseMessage) -> int:
-        tokens = MESSAGE_TOKENS + media_tokens(message.content)
-        tokens += self._text("\n".join(countable_texts(message)))
-        counted = _Counted(message, self._forget)
-        counted.key, counted.tokens, counted.content = id(message), tokens, message.content
-        self._known[counted.key] = counted
+    def _known(self, given: list[BaseMessage], contents: list[Any]) -> list[int]:
+        """Counts from the head of a list on, as far as the last list that began so went."""
+        known = self._lists.get(id(given[0]))
+        if known is None or known() is not given[0]:
+            return []
+        old = [given[0], *known.rest]
+        if all(map(is_, given, old)) and all(map(is_, contents, known.contents)):
+            return known.tokens[: len(given)]
+        return [
+            tokens if message is before and content is said else self.message(message)
+            for message, before, content, said, tokens in zip(
+                given, old, contents, known.contents, known.tokens, strict=False
+            )
+        ]
+
+    def _counts(self, messages: Sequence[BaseMessage]) -> list[int]:
+        """Tokens of each message."""
+        known = self._by_hash.get
+        return [
+            self._count(message, key) if (tokens := known(key)) is None else tokens
+            for message, key in zip(messages, _keys(messages), strict=True)
+        ]
+
+    def _count(self, message: BaseMessage, key: int) -> int:
+        texts = "\n".join(countable_texts(message))
+        tokens = MESSAGE_TOKENS + media_tokens(message.content) + self.count_text(texts)
+        if len(self._by_hash) >= MESSAGES_REMEMBERED:
+            self._by_hash.clear()
+        self._by_hash[key] = tokens
         return tokens
 
-    def _text(self, text: str) -> int:
-        """Tokens of a text, remembered by its hash: a checkpoint gives the same texts anew."""
-        key, texts = hash(text), self._texts
-        tokens = texts.get(key)
-        if tokens is None:
-            if len(texts) >= TEXTS_REMEMBERED:
-                texts.clear()
-            tokens = texts[key] = self.count_text(text)
-        return tokens
+
+def _keys(messages: Iterable[BaseMessage]) -> Iterator[int]:
+    """For each message a hash of all that is counted."""
+    for message in messages:  # the loop over every message of a thread at each of its turns
+        # The dict itself: asking pydantic for each field takes longer than all the rest.
+        said = vars(message)
+        content, calls = said["content"], said.get("tool_calls")
+        if not isinstance(content, str):
+            yield hash((media_tokens(content), *countable_texts(message)))
+            continue
+        extra: Any = None
+        if calls or said["additional_kwargs"] or said.get("invalid_tool_calls"):
+            extra = _calls_key(message, calls, said.get("invalid_tool_calls"))
+        yield hash((content, said["name"], said.get("tool_call_id"), extra))
+
+
+def _calls_key(message: BaseMessage, calls: Any, invalid: Any) -> Any:
+    """What differs where the calls of a message differ."""
+    other = None if calls or invalid else [*map(message.additional_kwargs.get, CALL_KEYS)]
+    try:
+        return marshal.dumps((calls, invalid, other), 2)
+    except ValueError:  # values that no JSON gives
+        return tuple(countable_texts(message))
 
 
 def countable_texts(message: AnyMessage | BaseMessage) -> list[str]:
@@ -118,7 +171,7 @@ def countable_texts(message: AnyMessage | BaseMessage) -> list[str]:
         texts.append(str(call.get("name") or ""))
         texts.append(args if isinstance(args, str) else _json(args))
     if message.additional_kwargs and not calls:
-        for key in ("tool_calls", "function_call"):
+        for key in CALL_KEYS:
             if message.additional_kwargs.get(key):
                 texts.append(_json(message.additional_kwargs[key]))
     if message.name:

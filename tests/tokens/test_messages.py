@@ -1,7 +1,9 @@
 """Counting messages and tools: what counts, what does not, and that it counts once."""
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import ref
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from langgraph_compression.tokens.messages import MESSAGE_TOKENS, MessageCounter
+from langgraph_compression.tokens.messages import LISTS_REMEMBERED, MESSAGE_TOKENS, MessageCounter
 from tests.support.conversations import conversations
 
 PAYLOAD = "QUJD" * 5000
@@ -162,6 +164,80 @@ def test_a_message_is_counted_once_and_again_when_its_content_changes() -> None:
     assert len(seen) == 1
     message.content = "three"
     assert counter.message(message) == 5 + MESSAGE_TOKENS
+
+
+def _spoken(**changed: Any) -> AIMessage:
+    said: dict[str, Any] = {"content": "", "id": "2", "tool_calls": [CALL], **changed}
+    return AIMessage(**said)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tool_calls": [{**CALL, "args": {"q": "a longer question"}}]},
+        {"tool_calls": [{**CALL, "args": {"q": {"deep": [1, None, 2.5]}}}]},
+        {"tool_calls": [{**CALL, "args": {"q": {1, 2, 3}}}]},  # no JSON
+        {"tool_calls": [{**CALL, "name": "look_around"}]},
+        {"tool_calls": [CALL, CALL]},
+        {"tool_calls": [], "invalid_tool_calls": [{**CALL, "args": "{", "error": None}]},
+        {"tool_calls": [], "additional_kwargs": {"tool_calls": [{**RAW, "more": "m" * 50}]}},
+        {"tool_calls": [], "additional_kwargs": {"function_call": RAW["function"]}},
+        {"content": "said"},
+        {"content": [{"type": "text", "text": "said in a block"}]},
+        {"content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}}]},
+        {"name": "somebody"},
+    ],
+)
+def test_a_message_that_took_another_ones_place_is_counted_anew(changed: dict[str, Any]) -> None:
+    """With the same id, in the middle of a list whose other messages stay the same."""
+    counter = MessageCounter(len)
+    first, last = HumanMessage("first", id="1"), ToolMessage("x", tool_call_id="call-1", id="3")
+    for message in (_spoken(), _spoken(**changed), _spoken(), _spoken(**changed)):
+        messages: list[AnyMessage] = [first, message, last]
+        expected = sum(map(size, messages))
+        assert counter.messages(messages) == counter.messages(messages) == expected
+
+
+def test_a_list_that_shrinks_or_grows_is_counted_as_it_is() -> None:
+    counter = MessageCounter(len)
+    messages: list[AnyMessage] = [HumanMessage("x" * n) for n in range(1, 8)]
+    for end in (3, 7, 5, 1, 6, 0, 7):
+        assert counter.messages(messages[:end]) == sum(map(size, messages[:end]))
+
+
+def test_counting_keeps_no_conversation_alive() -> None:
+    counter = MessageCounter(len)
+    messages = [HumanMessage("x" * n) for n in range(5)]
+    counter.messages(messages)
+    counter.messages(messages[1:])
+    watched = [ref(message) for message in messages]
+    del messages
+    gc.collect()
+    assert [message() for message in watched] == [None] * 5
+
+
+def test_messages_held_in_turn_by_one_another_are_let_go_in_time() -> None:
+    counter = MessageCounter(len)
+    one, other = HumanMessage("one"), HumanMessage("other")
+    counter.messages([one, other])
+    counter.messages([other, one])
+    watched = ref(one)
+    del one, other
+    held = [HumanMessage(str(number)) for number in range(LISTS_REMEMBERED)]
+    for message in held:
+        counter.messages([message])
+    gc.collect()
+    assert watched() is None
+
+
+def test_many_threads_count_alike() -> None:
+    counter = MessageCounter(len)
+    messages = [HumanMessage("x" * (n % 90)) for n in range(400)]
+    expected = sum(map(size, messages))
+    with ThreadPoolExecutor(8) as pool:
+        heads = [messages[: 400 - n % 7] for n in range(200)]
+        counted = list(pool.map(counter.messages, heads))
+    assert counted == [expected - sum(map(size, messages[len(h) :])) for h in heads]
 
 
 def test_a_message_in_the_place_of_a_freed_one_is_counted_by_itself() -> None:
