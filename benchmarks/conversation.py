@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 Language = Literal["english", "chinese"]
 
@@ -17,6 +18,7 @@ WORDS = {
     ),
 }
 RESULT_BYTES = 1024
+SERIALIZER = JsonPlusSerializer()
 
 
 def text(language: Language, number: int, size: int) -> str:
@@ -56,5 +58,6 @@ def conversation(
 
 
 def reread(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The same messages as new objects, as they come out of a checkpoint."""
-    return [message.model_copy() for message in messages]
+    """The same messages as new objects with new texts, as they come out of a checkpoint."""
+    read: list[BaseMessage] = SERIALIZER.loads_typed(SERIALIZER.dumps_typed(list(messages)))
+    return read

@@ -1,7 +1,8 @@
 """Our own work over a conversation that grows, and after a summary."""
 
+from collections.abc import Callable
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -16,29 +17,42 @@ NEVER = CompressionSettings(summary_threshold=1_000_000)
 MARKS = (500, 1_000, 2_000)
 
 
-def stored(settings: CompressionSettings, marks: tuple[int, ...]) -> dict[str, float]:
-    """Seconds of our nodes until N messages, one turn after the other out of a checkpoint."""
+class Course(NamedTuple):
+    """Seconds until N messages, by N."""
+
+    ours: dict[str, float]
+    """Inside of our nodes."""
+    whole: dict[str, float]
+    """With LangGraph's own steps, channels and checkpoints."""
+
+
+def stored(settings: CompressionSettings) -> Course:
+    """One turn after the other, each out of a checkpoint."""
     own = Clocked(settings, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "one"}}
-    at: dict[str, float] = {}
-    for number in range(marks[-1] // 4):
-        own.graph.invoke({"messages": turn("english", number)[:3]}, config)
-        if (number + 1) * 4 in marks:
-            at[str((number + 1) * 4)] = sum(own.by_node.values())
-    return at
+    return _course(own, lambda number: own.whole(turn("english", number)[:3], config))
 
 
-def held(marks: tuple[int, ...]) -> dict[str, float]:
+def held() -> Course:
     """The same where the messages stay in memory, as within one run."""
     own = Clocked(NEVER)
     messages: list[Any] = []
-    at: dict[str, float] = {}
-    for number in range(marks[-1] // 4):
-        messages += turn("english", number)
-        own.graph.invoke({"messages": messages})
-        if len(messages) in marks:
-            at[str(len(messages))] = sum(own.by_node.values())
-    return at
+
+    def take(number: int) -> float:
+        messages.extend(turn("english", number))
+        return own.whole(messages)
+
+    return _course(own, take)
+
+
+def _course(own: Clocked, take: Callable[[int], float]) -> Course:
+    course, whole = Course({}, {}), 0.0
+    for number in range(MARKS[-1] // 4):
+        whole += take(number)
+        if (number + 1) * 4 in MARKS:
+            mark = str((number + 1) * 4)
+            course.ours[mark], course.whole[mark] = sum(own.by_node.values()), whole
+    return course
 
 
 def exponent(at: dict[str, float]) -> float:
@@ -84,12 +98,16 @@ def _turn(own: Clocked, config: Any) -> Contender:
 def run(seconds: float = 3.0) -> dict[str, Any]:
     """Seconds until N messages and their exponent; milliseconds of a call after a summary."""
     courses = {
-        "out of a checkpoint each turn, never compressed": stored(NEVER, MARKS),
-        "out of a checkpoint each turn, default settings": stored(CompressionSettings(), MARKS),
-        "messages in memory, never compressed": held(MARKS),
+        "out of a checkpoint each turn, never compressed": stored(NEVER),
+        "out of a checkpoint each turn, default settings": stored(CompressionSettings()),
+        "messages in memory, never compressed": held(),
     }
     return {
-        "until N messages": courses,
-        "exponent": {name: exponent(at) for name, at in courses.items()},
+        "until N messages": {name: course.ours for name, course in courses.items()},
+        "exponent": {name: exponent(course.ours) for name, course in courses.items()},
+        "share of the whole": {
+            name: {mark: spent / course.whole[mark] for mark, spent in course.ours.items()}
+            for name, course in courses.items()
+        },
         "after a summary": after_summary((100, 1_000, 10_000), seconds),
     }

@@ -11,6 +11,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 class InstantModel(BaseChatModel):
     """Answers one sentence to everything."""
 
+    model_name: str = "instant"
+    """Models have a name, by which ours chooses the estimate."""
     answer: str = "Understood: the slot moved, the customer knows, gate 7 stays closed."
     spent: float = 0.0
     """Seconds inside of `invoke`, which a bare call costs as well."""

@@ -57,8 +57,8 @@ class Clocked:
         self.graph.invoke({"messages": messages})
         return sum(self.by_node.values()) - before
 
-    def whole(self, messages: list[Any]) -> float:
+    def whole(self, messages: list[Any], config: Any = None) -> float:
         """Seconds of the whole graph for one model call."""
         start = perf_counter()
-        self.graph.invoke({"messages": messages})
+        self.graph.invoke({"messages": messages}, config)
         return perf_counter() - start

@@ -54,10 +54,15 @@ def growth(found: dict[str, Any]) -> str:
         [name, *(at[size] for size in sizes), found["exponent"][name]]
         for name, at in courses.items()
     ]
+    shares = [
+        [name, *(f"{share:.1%}" for share in at.values())]
+        for name, at in found["share of the whole"].items()
+    ]
     after = [[f"{int(n):,}", cell["ours"]] for n, cell in found["after a summary"].items()]
     return "\n".join(
         [
             table(["seconds of our nodes until N messages", *sizes, "exponent"], rows),
+            table(["their share of the whole graph's time", *sizes], shares),
             table(["messages in the history, 10 behind the summary", "ms of our nodes"], after),
         ]
     )
