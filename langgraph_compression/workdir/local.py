@@ -5,19 +5,19 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.store import TEMPORARY, Store
+from langgraph_compression.workdir.store import TEMPORARY, PartStore
 
 _PART = 1 << 20
 """Characters that are encoded at once: a large text has no second copy in memory."""
 
 
-class LocalStore(Store):
+class LocalStore(PartStore):
     """Files below a folder of this machine.
 
     Args:
@@ -46,24 +46,22 @@ class LocalStore(Store):
         """Write beside the file, sync, and rename into place."""
         real = self._real(path)
         folder = os.path.dirname(real)
-        os.makedirs(folder, exist_ok=True)
-        temporary = os.path.join(folder, f"{TEMPORARY}{uuid.uuid4().hex}")
-        try:
-            with open(temporary, "x", encoding="utf-8", newline="") as file:
-                for start in range(0, len(text), _PART):
-                    file.write(text[start : start + _PART])
-                file.flush()
-                os.fsync(file.fileno())
+        parts = (text[start : start + _PART] for start in range(0, len(text), _PART))
+        with _draft(folder, parts) as temporary:
             if new:
                 _link(temporary, real)
             else:
                 with suppress(FileNotFoundError):
                     shutil.copymode(real, temporary)
                 os.replace(temporary, real)
-        finally:
-            with suppress(OSError):
-                os.unlink(temporary)
         _sync(folder)
+
+    def put_named(self, folder: str, parts: Iterable[str], path: Callable[[], str]) -> None:
+        """As `put`, part by part; where to rename to is asked when all is written."""
+        real = self._real(folder)
+        with _draft(real, parts) as temporary:
+            _link(temporary, self._real(path()))
+        _sync(real)
 
     def has(self, path: str) -> bool:
         """Whether there is a regular file."""
@@ -93,6 +91,22 @@ class LocalStore(Store):
         if os.path.commonpath([base, real]) != base:
             raise WorkdirError(f"{path} leads out of the workdir through a link")
         return real
+
+
+@contextmanager
+def _draft(folder: str, parts: Iterable[str]) -> Iterator[str]:
+    """A synced file beside its place, to be moved there; it is gone at the end."""
+    os.makedirs(folder, exist_ok=True)
+    temporary = os.path.join(folder, f"{TEMPORARY}{uuid.uuid4().hex}")
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
 
 
 def _link(temporary: str, real: str) -> None:

@@ -1,10 +1,12 @@
 """The workdir: where the files of one conversation live, and what may happen to them."""
 
 import errno
+import hashlib
 import io
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple, NoReturn, TypeVar
 
 import fsspec
@@ -16,12 +18,12 @@ from langgraph_compression.errors import WorkdirError
 from langgraph_compression.workdir.local import LocalStore
 from langgraph_compression.workdir.paths import checked, is_addressed, is_checked, writable
 from langgraph_compression.workdir.remote import FsspecStore
-from langgraph_compression.workdir.store import Store
+from langgraph_compression.workdir.store import PartStore, Store
 
 T = TypeVar("T")
 
-_PART = 1 << 20
-"""Characters that are read at once."""
+_PART = 1 << 18
+"""Characters or bytes that are read at once."""
 
 
 class Slice(NamedTuple):
@@ -93,6 +95,56 @@ class Workdir:
             raise WorkdirError(f"{form}: the text has lone surrogates, escape them first")
         _tried("write", form, lambda: self._write(form, text))
 
+    def write_named(self, folder: str, parts: Iterable[str], path: Callable[[], str]) -> None:
+        """Write a file that is named by its content, part by part where the store can.
+
+        The whole text goes through `write_text` where a class has its own. A file that is
+        there already stays as it is: `sha256` tells whether it is this text.
+
+        Args:
+            folder: Where.
+            parts: What, in order, without lone surrogates. What they raise is raised.
+            path: Where in the folder, asked for when all parts were taken.
+
+        Raises:
+            WorkdirError: As `write_text`.
+        """
+        store = self._store
+        if not isinstance(store, PartStore) or not self._is_plain():
+            text = "".join(parts)
+            self.write_text(path(), text)
+            return
+        form, raised = writable(folder.rstrip("/")), list[Exception]()
+
+        def watched() -> Iterator[str]:
+            try:
+                yield from parts
+            except Exception as error:
+                raised.append(error)
+                raise
+
+        def put() -> None:
+            with suppress(FileExistsError):
+                store.put_named(form, watched(), lambda: writable(path()))
+
+        try:
+            _tried("write", form, put)
+        except WorkdirError:
+            if raised:  # by the parts, not by the store
+                raise raised[0] from None
+            raise
+
+    def sha256(self, path: str) -> str:
+        """SHA-256 of a file in hex, read piece by piece.
+
+        Raises:
+            WorkdirError: As `read_text`.
+        """
+        if not self._is_plain():
+            return hashlib.sha256(self.read_text(path).encode()).hexdigest()
+        form = checked(path)
+        return _tried("read", form, lambda: self._sha256(form))
+
     def exists(self, path: str) -> bool:
         """Whether there is a file at this path.
 
@@ -110,6 +162,23 @@ class Workdir:
         """
         form = "" if prefix in ("", ".", "./", "/") else checked(prefix.rstrip("/"))
         return _tried("list", form or "the workdir", lambda: _below(self._store, form))
+
+    def _is_plain(self) -> bool:
+        """Whether texts go to the store and come from it as they are, not through a subclass."""
+        return all(
+            getattr(own, "__func__", None) is plain
+            for own, plain in (
+                (self.write_text, Workdir.write_text),
+                (self.read_text, Workdir.read_text),
+            )
+        )
+
+    def _sha256(self, form: str) -> str:
+        mark = hashlib.sha256()
+        with self._store.open(form) as file:
+            while part := file.read(_PART):
+                mark.update(part)
+        return mark.hexdigest()
 
     def _slice(self, form: str, offset: int, limit: int) -> Slice:
         with io.TextIOWrapper(self._store.open(form), "utf-8", newline="") as file:
