@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AnyMessage, BaseMessage, messages_from_dict
@@ -14,35 +14,6 @@ from langgraph_compression.workdir.paths import HISTORY
 from langgraph_compression.workdir.workdir import Workdir
 
 
-def history_file(
-    messages: Sequence[AnyMessage],
-    start: int,
-    stop: int,
-    saved: Mapping[int, tuple[str, str]],
-    redact: Redact | None = None,
-) -> tuple[str, str]:
-    """Path and text of the history file of a range.
-
-    Args:
-        messages: All messages of the state.
-        start: Index of the first message of the range.
-        stop: Index after the last one.
-        saved: Index → (path, text) of tool results that are saved already. Where the text is
-            the message's content, the line names the file instead of repeating it.
-        redact: Changes every text of content, arguments and artifacts.
-
-    Returns:
-        A path named by order and content, and lines of
-        `{"type", "data", ["content_file"]}` as `messages_from_dict` takes them.
-    """
-    lines = [message_line(messages[at], saved.get(at), redact) + "\n" for at in range(start, stop)]
-    mark = hashlib.sha256()
-    for line in lines:
-        mark.update(line.encode())
-    path = f"{HISTORY}{start:06d}-{stop:06d}-{mark.hexdigest()[:16]}.jsonl"
-    return path, "".join(lines)
-
-
 def write_history(
     workdir: Workdir,
     messages: Sequence[AnyMessage],
@@ -51,19 +22,39 @@ def write_history(
     saved: Mapping[int, tuple[str, str]],
     redact: Redact | None = None,
 ) -> str:
-    """Write the history file of a range and read it back.
+    """Write the history file of a range line by line, and read it back.
+
+    Args:
+        workdir: Where.
+        messages: All messages of the state.
+        start: Index of the first message of the range.
+        stop: Index after the last one.
+        saved: Index → (path, text) of tool results that are saved already. Where the text is
+            the message's content, the line names the file instead of repeating it.
+        redact: Changes every text of content, arguments and artifacts.
 
     Returns:
-        Its path.
+        Its path, named by order and content. It holds lines of
+        `{"type", "data", ["content_file"]}` as `messages_from_dict` takes them.
 
     Raises:
         WorkdirError: It could not be written, or is not what was written.
     """
-    path, text = history_file(messages, start, stop, saved, redact)
-    workdir.write_text(path, text)
-    if workdir.read_text(path) != text:
-        raise WorkdirError(f"{path} is not what was written")
-    return path
+    mark = hashlib.sha256()
+
+    def lines() -> Iterator[str]:
+        for at in range(start, stop):
+            line = message_line(messages[at], saved.get(at), redact) + "\n"
+            mark.update(line.encode())
+            yield line
+
+    def path() -> str:
+        return f"{HISTORY}{start:06d}-{stop:06d}-{mark.hexdigest()[:16]}.jsonl"
+
+    workdir.write_named(HISTORY, lines(), path)
+    if workdir.sha256(path()) != mark.hexdigest():
+        raise WorkdirError(f"{path()} is not what was written")
+    return path()
 
 
 def read_history(text: str, read_text: Callable[[str], str]) -> list[BaseMessage]:

@@ -3,6 +3,8 @@
 import json
 import tracemalloc
 import uuid
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +25,7 @@ from pydantic import BaseModel
 
 from langgraph_compression import Workdir
 from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.history import history_file, read_history, write_history
+from langgraph_compression.workdir.history import read_history, write_history
 
 SAVED = "outputs/large_tool_results/a-0123456789abcdef.txt"
 
@@ -39,6 +41,13 @@ MESSAGES = st.lists(
     ),
     max_size=6,
 )
+
+
+def history_file(messages: Sequence[Any], *args: Any, **kwargs: Any) -> tuple[str, str]:
+    """Path and text of a history file."""
+    workdir = Workdir(f"memory://{uuid.uuid4().hex}")
+    path = write_history(workdir, messages, *args, **kwargs)
+    return path, workdir.read_text(path)
 
 
 @given(MESSAGES)
@@ -111,7 +120,7 @@ class Mine(BaseMessage):
     ids=lambda message: type(message).__name__,
 )
 def test_messages_of_every_kind_come_back(message: BaseMessage) -> None:
-    _, text = history_file([message], 0, 1, {})  # type: ignore[list-item]
+    _, text = history_file([message], 0, 1, {})
     assert read_history(text, str) == [message]
 
 
@@ -207,14 +216,41 @@ def test_ids_are_not_redacted() -> None:
     assert (data["content"], data["id"], data["tool_calls"]) == ("***", "Bob", [call])
 
 
-def test_a_redaction_that_fails_writes_nothing() -> None:
-    def fail(text: str) -> str:
-        raise ValueError("no")
+@pytest.fixture(params=["local", "memory", "subclass"])
+def workdir(request: pytest.FixtureRequest, tmp_path: Path) -> Workdir:
+    """Files that are written line by line, and in one piece."""
+    if request.param == "local":
+        return Workdir(tmp_path / "w")
+    return (Workdir if request.param == "memory" else Own)(f"memory://{uuid.uuid4().hex}")
 
-    workdir = Workdir(f"memory://{uuid.uuid4().hex}")
+
+class Own(Workdir):
+    """A host's class through which every text goes."""
+
+    def write_text(self, path: str, text: str) -> None:
+        super().write_text(path, text[::-1])
+
+    def read_text(self, path: str) -> str:
+        return super().read_text(path)[::-1]
+
+
+def test_a_redaction_that_fails_writes_nothing(workdir: Workdir) -> None:
+    def fail(text: str) -> str:
+        if text == "y":
+            raise ValueError("no")
+        return text
+
     with pytest.raises(ValueError, match="no"):
-        write_history(workdir, [HumanMessage("x")], 0, 1, {}, fail)
+        write_history(workdir, [HumanMessage("x"), HumanMessage("y")], 0, 2, {}, fail)
     assert workdir.list() == []
+
+
+def test_every_store_gets_the_same_file(workdir: Workdir) -> None:
+    messages: list[Any] = [HumanMessage("é\r\n😀"), AIMessage("y\ud800")]
+    path, text = history_file(messages, 0, 2, {})
+    assert write_history(workdir, messages, 0, 2, {}) == path
+    assert workdir.read_text(path) == text
+    assert workdir.list() == [path]
 
 
 def test_messages_are_not_changed() -> None:
@@ -241,14 +277,36 @@ def test_a_file_that_is_not_what_was_written() -> None:
         write_history(workdir, [HumanMessage("x")], 0, 1, {})
 
 
-def test_writing_again_changes_nothing() -> None:
-    workdir = Workdir(f"memory://{uuid.uuid4().hex}")
+def test_writing_again_changes_nothing(workdir: Workdir) -> None:
     messages: list[Any] = [HumanMessage(str(n)) for n in range(5)]
     paths = [write_history(workdir, messages, 1, 4, {}) for _ in range(2)]
     other = write_history(workdir, messages, 1, 5, {})
     assert paths[0] == paths[1] != other
     assert workdir.list() == sorted({*paths, other})
     assert read_history(workdir.read_text(paths[0]), str) == messages[1:4]
+
+
+def test_a_file_of_that_name_with_other_content_is_refused_and_kept(tmp_path: Path) -> None:
+    path = write_history(Workdir(tmp_path), [HumanMessage("x")], 0, 1, {})
+    (tmp_path / path).write_text("other")
+    with pytest.raises(WorkdirError, match="not what was written"):
+        write_history(Workdir(tmp_path), [HumanMessage("x")], 0, 1, {})
+    assert (tmp_path / path).read_text() == "other"
+
+
+def test_a_folder_that_leads_out_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "w" / "outputs").mkdir(parents=True)
+    (tmp_path / "w" / "outputs" / "conversation_history").symlink_to(tmp_path)
+    with pytest.raises(WorkdirError, match="leads out"):
+        write_history(Workdir(tmp_path / "w"), [HumanMessage("x")], 0, 1, {})
+    assert [file.name for file in tmp_path.iterdir()] == ["w"]
+
+
+def test_a_place_that_fails_is_told_without_its_path(tmp_path: Path) -> None:
+    (tmp_path / "outputs").write_text("in the way")
+    with pytest.raises(WorkdirError, match="cannot write outputs/conversation_history: ") as caught:
+        write_history(Workdir(tmp_path), [HumanMessage("x")], 0, 1, {})
+    assert str(tmp_path) not in str(caught.value)
 
 
 def test_a_saved_file_that_is_gone() -> None:
@@ -259,12 +317,13 @@ def test_a_saved_file_that_is_gone() -> None:
         read_history(text, workdir.read_text)
 
 
-def test_memory_is_linear_in_the_text() -> None:
-    messages: list[Any] = [ToolMessage("x" * 1_000_000, tool_call_id="1") for _ in range(20)]
+def test_a_file_is_written_and_checked_without_being_held(tmp_path: Path) -> None:
+    messages: list[Any] = [HumanMessage("x" * 400_000) for _ in range(50)]
     tracemalloc.start()
     try:
-        history_file(messages, 0, len(messages), {})
+        path = write_history(Workdir(tmp_path), messages, 0, len(messages), {})
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 3 * 20_000_000
+    assert (tmp_path / path).stat().st_size > 20_000_000
+    assert peak < 10_000_000
