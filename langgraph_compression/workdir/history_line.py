@@ -54,8 +54,7 @@ def message_line(message: AnyMessage, saved: tuple[str, str] | None, redact: Red
         redact: Changes every text of content, arguments and artifacts.
     """
     values = {**vars(message), **(message.model_extra or {})}
-    known = [name for name in type(message).model_fields if name in values]
-    data = {name: values[name] for name in dict.fromkeys([*known, *values])}
+    data = {name: values[name] for name in type(message).model_fields if name in values} | values
     try:
         return _dumped(message.type, data, saved, redact)
     except (ValueError, TypeError, RecursionError):
@@ -74,6 +73,8 @@ def _dumped(
     if saved is not None and saved[1] == data["content"]:
         entry = {"type": kind, "data": {**data, "content": ""}, FILE_KEY: saved[0]}
     text = json.dumps(entry, ensure_ascii=False, default=partial(_odd, redact=redact))
+    if text.isascii():  # known without looking
+        return text
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
