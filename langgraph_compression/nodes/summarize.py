@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
@@ -193,10 +194,10 @@ def _summary(work: Work, cut: int) -> Steps[Summary]:
     if run.summarizer is None:
         return Summary(_digest(work, 0, cut), {})
     redact = run.graph.redact or (lambda text: text)
-    texts = [
+    texts = (
         redact(rendered(message, work.base.start + at))
-        for at, message in enumerate(work.done.messages[:cut])
-    ]
+        for at, message in enumerate(islice(work.done.messages, cut))
+    )
     so_far = redact(summary_text(work.applied.summary)) if work.applied else None
     return (yield from ask_for_summary(run, texts, so_far))
 

@@ -1,7 +1,7 @@
 """Asking the summarizer: the whole range, in pieces where it must be, bounded in calls."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,13 +12,13 @@ from langgraph.errors import GraphBubbleUp
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Do, Steps
 from langgraph_compression.nodes.usage import usage_of
+from langgraph_compression.policy.pieces import Rest
 from langgraph_compression.policy.summary import (
     SUMMARY_MARK,
     answer_text,
     failure_of,
     filled,
     framed,
-    take_piece,
 )
 from langgraph_compression.state.reducers import add_usage
 
@@ -65,8 +65,8 @@ class _Asking:
             self.further -= 1
 
 
-def ask_for_summary(run: Run, texts: Sequence[str], so_far: str | None) -> Steps[Summary]:
-    """Summarize the texts, which continue the summary so far.
+def ask_for_summary(run: Run, texts: Iterable[str], so_far: str | None) -> Steps[Summary]:
+    """Summarize the texts, which continue the summary so far; a text is made when it is sent.
 
     A range that is too long for half of the summarizer's window goes in pieces, each with the
     summary so far. After an overflow the pieces are at most half as large, and at most eight
@@ -80,23 +80,24 @@ def ask_for_summary(run: Run, texts: Sequence[str], so_far: str | None) -> Steps
     frame = run.count(filled(run.settings.summary_prompt, framed([], "-"))) + 16
     markers = 1 + (run.count(framed(["-"] * 8, None)) - run.count(framed([], None))) // 8
 
-    def count(text: str) -> int:
-        return run.count(text) + markers
+    def count(texts: Sequence[str]) -> int:
+        return run.count("\n".join(texts)) + markers * len(texts)
 
-    rest = list(texts)
+    rest = Rest(texts)
     while rest:
         room = limit - frame - (run.count(so_far) if so_far else 0)
         if room < LEAST_PIECE:
             raise SummaryFailed("overflow" if asking.overflows else "too_long", asking.usage)
-        piece, later = take_piece(rest, room, count)
+        piece = rest.take(room, count)
         prompt = filled(run.settings.summary_prompt, framed(piece, so_far))
         answer = yield from _ask(run, prompt, asking)
         if answer is None:
+            rest.put_back(piece)
             limit = min(limit, run.count(prompt)) // 2
             if asking.further is None:
                 asking.further = CALLS_AFTER_OVERFLOW
             continue
-        so_far, rest = answer, later
+        so_far = answer
     return Summary(so_far or "", asking.usage)
 
 

@@ -1,4 +1,4 @@
-"""What goes to the summarizer and what comes back: frames, pieces, usable answers, messages."""
+"""What goes to the summarizer and what comes back: frames, usable answers, messages."""
 
 import hashlib
 import re
@@ -64,8 +64,10 @@ def framed(texts: Sequence[str], so_far: str | None) -> str:
     The markers carry a hash of what they enclose, so no text can hold its own marker; each
     message stands in markers of its own, so none can pose as another.
     """
-    body = "\n".join([so_far or "", *texts])
-    mark = hashlib.sha256(body.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+    hashed = hashlib.sha256((so_far or "").encode("utf-8", "backslashreplace"))
+    for text in texts:
+        hashed.update(f"\n{text}".encode("utf-8", "backslashreplace"))
+    mark = hashed.hexdigest()[:12]
     lines = []
     if so_far:
         lines += [f"<summary-so-far {mark}>", so_far, f"</summary-so-far {mark}>"]
@@ -79,31 +81,6 @@ def framed(texts: Sequence[str], so_far: str | None) -> str:
 def filled(prompt: str, history: str) -> str:
     """The prompt with `{messages}` replaced once, literally."""
     return prompt.replace("{messages}", history, 1)
-
-
-def take_piece(texts: Sequence[str], room: int, count: Count) -> tuple[list[str], list[str]]:
-    """The longest head of `texts` within `room` tokens, and the rest.
-
-    A text that does not fit alone is divided. The head is empty only if `room` is too small
-    for anything.
-    """
-    head: list[str] = []
-    left = room
-    for index, text in enumerate(texts):
-        tokens = count(text)
-        if tokens <= left:
-            head.append(text)
-            left -= tokens
-            continue
-        if head:
-            return head, list(texts[index:])
-        length = len(text)
-        while length > 1 and count(text[:length]) > room:
-            length = length * 2 // 3
-        if length <= 1:
-            return [], list(texts)
-        return [text[:length]], [text[length:], *texts[index + 1 :]]
-    return head, []
 
 
 def answer_text(answer: AIMessage) -> str:
@@ -205,4 +182,9 @@ def last_request(messages: Sequence[AnyMessage], cut: int, count: Count) -> str 
 
 def _encodable(text: str) -> str:
     """Text that any provider and checkpointer takes: no NUL, no lone surrogate."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
+    text = text.replace("\0", "")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

@@ -18,7 +18,6 @@ from langgraph_compression.policy.summary import (
     rendered,
     summary_message,
     summary_text,
-    take_piece,
 )
 
 FILE = "outputs/conversation_history/000000-000004-0123456789abcdef.jsonl"
@@ -91,23 +90,6 @@ def test_the_place_is_filled_once_and_literally(history: str) -> None:
     assert filled("before {messages} after {messages}", history) == (
         f"before {history} after {{messages}}"
     )
-
-
-@given(st.lists(st.text(st.sampled_from("ab 码\n"), max_size=60), max_size=8), st.integers(4, 80))
-def test_pieces_lose_nothing_and_fit(texts: list[str], room: int) -> None:
-    rest, got = list(texts), ""
-    for _ in range(1000):
-        if not rest:
-            break
-        head, rest = take_piece(rest, room, len)
-        assert head
-        assert sum(map(len, head)) <= room
-        got += "".join(head)
-    assert got == "".join(texts)
-
-
-def test_no_piece_when_nothing_fits() -> None:
-    assert take_piece(["long text"], 0, len) == ([], ["long text"])
 
 
 # -- what comes back
