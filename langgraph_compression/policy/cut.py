@@ -1,7 +1,7 @@
 """Where the history is cut: which messages are summarized, which are kept."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Literal
 
 from langgraph_compression.state.pairing import Pairing
@@ -43,16 +43,11 @@ def choose_cut(
     cuts = [cut for cut in pairing.cuts() if 0 < cut < size]
     if not cuts:
         return "insufficient_history"
-    preferred = size - keep
-    before = [cut for cut in cuts if cut <= preferred]
-    chosen = before[-1] if before else cuts[0]
-    upto = [0, *accumulate(tokens)]
-    least = SMALLEST_RANGE
-    if upto[size] - upto[chosen] >= room:
-        later = [cut for cut in cuts if cut > chosen]
-        fitting = [cut for cut in later if upto[size] - upto[cut] < room]
-        if fitting:
-            chosen = fitting[0]
-        else:
-            chosen, least = cuts[-1], max(least, least_if_hopeless)
-    return chosen if upto[chosen] >= least else "nothing_gained"
+    at = max(0, bisect_right(cuts, size - keep) - 1)
+    chosen, kept = cuts[at], sum(tokens[cuts[at] :])
+    while kept >= room and at + 1 < len(cuts):
+        at += 1
+        kept -= sum(tokens[chosen : cuts[at]])
+        chosen = cuts[at]
+    least = SMALLEST_RANGE if kept < room else max(SMALLEST_RANGE, least_if_hopeless)
+    return chosen if sum(tokens[:chosen]) >= least else "nothing_gained"
