@@ -8,7 +8,6 @@ from itertools import islice
 from langchain_core.messages import AnyMessage, HumanMessage
 
 from langgraph_compression.nodes.clipping import clipped_view, target_of
-from langgraph_compression.nodes.compaction import Compacted
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps, in_thread
 from langgraph_compression.nodes.pressure import pressure_of, total
@@ -26,6 +25,7 @@ from langgraph_compression.nodes.request import (
 from langgraph_compression.nodes.summarizer import Summary, SummaryFailed, ask_for_summary
 from langgraph_compression.policy.cut import SMALLEST_RANGE, Reason, choose_cut
 from langgraph_compression.policy.digest import digest
+from langgraph_compression.policy.saved_result import Saved
 from langgraph_compression.policy.summary import (
     last_request,
     notice_message,
@@ -61,8 +61,12 @@ class Work:
     workdir: Workdir
     applied: Applied | None
     base: Parts
-    done: Compacted
+    tail: list[AnyMessage]
     """The tail, compacted."""
+    saved: dict[int, Saved]
+    """Results of the tail that are in files, by index in it."""
+    cuts: list[int]
+    """Where no group of the tail is cut in two."""
     tokens: list[int]
     """Tokens of each message of the tail, compacted."""
 
@@ -95,7 +99,7 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
     waiting = work.attempts.get("wait", 0)
     if waiting and not request.get("forced"):
         position = work.attempts.get("cutoff_index", 0) - work.base.start
-        if position in work.done.pairing.cuts() and 0 < position < len(work.tokens):
+        if position in work.cuts and 0 < position < len(work.tokens):
             return (yield from _wait(work, position))
     cut = _cut(work)
     if not isinstance(cut, int):
@@ -138,7 +142,10 @@ def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work
     base = parts(state["messages"], applied)
     done = yield from compacted(run, workdir, request, base.tail, unseen=run.mode == "chat")
     tokens = [run.counter.message(message) for message in done.messages]
-    return Work(run, state, request, workdir, applied, base, done, tokens)
+    cuts = done.pairing.cuts()
+    return Work(
+        run, state, request, workdir, applied, base, done.messages, done.saved, cuts, tokens
+    )
 
 
 def _cut(work: Work) -> int | Reason:
@@ -152,7 +159,7 @@ def _cut(work: Work) -> int | Reason:
     # Room for the summary itself: as long as the one it follows, if there is one.
     fixed = run.system_tokens() + run.tools_tokens() + run.counter.messages(work.base.leading)
     return choose_cut(
-        work.done.pairing,
+        work.cuts,
         work.tokens,
         keep=run.settings.summary_keep_messages,
         room=goal - fixed - max(min(1024, goal // 16), run.counter.messages(work.base.front)),
@@ -168,7 +175,7 @@ def _archive(work: Work, cut: int) -> Steps[tuple[str | None, str | None]]:
     """
     start = work.base.start
     saved = {
-        start + at: (result.path, result.text) for at, result in work.done.saved.items() if at < cut
+        start + at: (result.path, result.text) for at, result in work.saved.items() if at < cut
     }
     try:
         path: str = yield in_thread(
@@ -196,7 +203,7 @@ def _summary(work: Work, cut: int) -> Steps[Summary]:
     redact = run.graph.redact or (lambda text: text)
     texts = (
         redact(rendered(message, work.base.start + at))
-        for at, message in enumerate(islice(work.done.messages, cut))
+        for at, message in enumerate(islice(work.tail, cut))
     )
     so_far = redact(summary_text(work.applied.summary)) if work.applied else None
     return (yield from ask_for_summary(run, texts, so_far))
@@ -300,7 +307,7 @@ def _digested(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update
         work.base.leading,
         [*work.base.front, notice],
         start + cut,
-        work.done.messages[cut:],
+        work.tail[cut:],
     )
     view = shaped_view(work.messages, base)
     if "refusal" in work.request:
@@ -321,7 +328,7 @@ def _nothing(work: Work, reason: Reason) -> Steps[Update]:
     if "refusal" in request:
         view = yield from clipped_view(run, work.workdir, work.state, request, work.applied)
     else:
-        view = shaped_view(work.messages, work.base._replace(tail=work.done.messages))
+        view = shaped_view(work.messages, work.base._replace(tail=work.tail))
     return _viewed(work, view)
 
 

@@ -4,8 +4,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Literal
 
-from langgraph_compression.state.pairing import Pairing
-
 Reason = Literal["insufficient_history", "nothing_gained"]
 """Why nothing is summarized: no message may go, or a summary would be as long."""
 
@@ -15,7 +13,7 @@ few sentences are as long."""
 
 
 def choose_cut(
-    pairing: Pairing,
+    positions: Sequence[int],
     tokens: Sequence[int],
     *,
     keep: int,
@@ -29,7 +27,7 @@ def choose_cut(
     not fit into `room`. The newest message is kept, with its whole group.
 
     Args:
-        pairing: Calls and results of the tail.
+        positions: Where no group of the tail is cut in two, ascending.
         tokens: Tokens of each message of the tail, compacted.
         keep: Preferred number of messages to keep.
         room: Tokens that kept messages may have.
@@ -40,7 +38,7 @@ def choose_cut(
         How many messages of the tail are summarized, or why none are.
     """
     size = len(tokens)
-    cuts = [cut for cut in pairing.cuts() if 0 < cut < size]
+    cuts = [cut for cut in positions if 0 < cut < size]
     if not cuts:
         return "insufficient_history"
     at = max(0, bisect_right(cuts, size - keep) - 1)

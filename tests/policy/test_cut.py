@@ -54,20 +54,22 @@ TABLE: list[tuple[str, list[Any], int, int, int, Any]] = [
 )
 def test_table(messages: list[AnyMessage], each: int, keep: int, room: int, expected: Any) -> None:
     tokens = [each] * len(messages)
-    assert choose_cut(pair(messages), tokens, keep=keep, room=room) == expected
+    assert choose_cut(pair(messages).cuts(), tokens, keep=keep, room=room) == expected
 
 
 def test_the_size_of_each_message_counts() -> None:
     messages: list[AnyMessage] = [H, A, H, A, H]
-    assert choose_cut(pair(messages), [500, 10, 10, 400, 10], keep=4, room=410) == 4
-    assert choose_cut(pair(messages), [500, 10, 10, 400, 10], keep=4, room=425) == 2
+    assert choose_cut(pair(messages).cuts(), [500, 10, 10, 400, 10], keep=4, room=410) == 4
+    assert choose_cut(pair(messages).cuts(), [500, 10, 10, 400, 10], keep=4, room=425) == 2
 
 
 def test_when_even_the_newest_does_not_fit_a_short_range_is_left_alone() -> None:
     """Else every turn would pay for a summary that does not help."""
     messages: list[AnyMessage] = [H, A, H]
     chosen = [
-        choose_cut(pair(messages), [200, 200, 9000], keep=4, room=100, least_if_hopeless=least)
+        choose_cut(
+            pair(messages).cuts(), [200, 200, 9000], keep=4, room=100, least_if_hopeless=least
+        )
         for least in (400, 401)
     ]
     assert chosen == [2, "nothing_gained"]
@@ -87,7 +89,7 @@ def test_every_cut_keeps_groups_and_the_newest(
     pairing = pair(messages)
     cuts = [cut for cut in pairing.cuts() if 0 < cut < size]
 
-    chosen = choose_cut(pairing, tokens, keep=keep, room=room)
+    chosen = choose_cut(pairing.cuts(), tokens, keep=keep, room=room)
 
     if not isinstance(chosen, int):
         assert (chosen == "insufficient_history") == (not cuts)
