@@ -14,6 +14,7 @@ from langgraph_compression.nodes.request import fail, note
 from langgraph_compression.policy.overflow import overflow_window
 from langgraph_compression.policy.saved_result import Saved, save_text
 from langgraph_compression.state.event import Applied
+from langgraph_compression.state.pairing import pair
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import Parts, parts, shaped_view
 from langgraph_compression.workdir.workdir import Workdir
@@ -68,13 +69,14 @@ def clipped_view(
         done = yield from compact_tail(run, workdir, base.tail, unseen=True, unsaved=unsaved)
         base = base._replace(tail=done.messages)
     target = target_of(run, request)
-    view = shaped_view(messages, base)
+    pairing = pair(base.tail)  # clipping changes texts only
+    view = shaped_view(messages, base, pairing)
     limit = target
     clipped: dict[int, Saved] = {}
     while total(pressure_of(run, view)) > target and limit > LEAST_TEXT:
         limit //= 2
         clipped = _clip(run, base.tail, limit)
-        view = shaped_view(messages, base._replace(tail=_replaced(base.tail, clipped)))
+        view = shaped_view(messages, base._replace(tail=_replaced(base.tail, clipped)), pairing)
     if not clipped:
         return view
     files = {saved.path: saved.text for saved in clipped.values()}
@@ -83,7 +85,7 @@ def clipped_view(
         logger.warning("clipped texts stay in the request: %d files not written", len(failed))
         fail(request, [{"kind": "result", "error": error} for error in failed.values()])
         clipped = {at: saved for at, saved in clipped.items() if saved.path not in failed}
-        view = shaped_view(messages, base._replace(tail=_replaced(base.tail, clipped)))
+        view = shaped_view(messages, base._replace(tail=_replaced(base.tail, clipped)), pairing)
     note(request, "clipped", messages=len(clipped))
     return view
 

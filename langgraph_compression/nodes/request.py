@@ -125,7 +125,8 @@ def compacted_view(
     view: list[AnyMessage] = []
     for unseen in (True,) if "refusal" in request else (False, True):
         done = yield from compacted(run, workdir, request, base.tail, unseen=unseen)
-        view = shaped_view(messages, base._replace(tail=done.messages))
+        view = shaped_view(messages, base._replace(tail=done.messages), done.pairing)
+        del done  # before the next is made
         if total(pressure_of(run, view)) < run.settings.threshold:
             break
     return view

@@ -12,7 +12,7 @@ from langchain_core.messages import (
 )
 
 from langgraph_compression.state.event import Applied
-from langgraph_compression.state.pairing import Call, calls_of, pair, results_of
+from langgraph_compression.state.pairing import Call, Pairing, calls_of, pair, results_of
 
 NO_RESULT = "No result recorded."
 REASONING_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
@@ -56,7 +56,9 @@ def plain_view(messages: Sequence[AnyMessage], applied: Applied | None) -> list[
     return shaped_view(messages, parts(messages, applied))
 
 
-def shaped_view(messages: Sequence[AnyMessage], of: Parts) -> list[AnyMessage]:
+def shaped_view(
+    messages: Sequence[AnyMessage], of: Parts, pairing: Pairing | None = None
+) -> list[AnyMessage]:
     """Leading system messages, front and tail, in a shape that providers accept.
 
     System messages are joined at the head; empty messages are left out; a call that was
@@ -66,8 +68,9 @@ def shaped_view(messages: Sequence[AnyMessage], of: Parts) -> list[AnyMessage]:
     Args:
         messages: All state messages, to find the names of tools called before the tail.
         of: What to show; its tail may hold replacements of state messages.
+        pairing: Calls and results of the tail, where they are known.
     """
-    pairing = pair(of.tail)
+    pairing = pairing or pair(of.tail)
     system = list(of.leading)
     shown: list[AnyMessage] = list(of.front)
     # Directly behind the call, so that the view ends as the state ends.
