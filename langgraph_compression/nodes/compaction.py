@@ -168,6 +168,10 @@ def _clipped(run: Run, message: AIMessage) -> AIMessage:
     if not (message.tool_calls or message.additional_kwargs or isinstance(message.content, list)):
         return message
     tools, limit = run.settings.clipped_argument_tools, run.settings.tool_argument_char_limit
+    if not (message.additional_kwargs or isinstance(message.content, list)) and not any(
+        call["name"] in tools for call in message.tool_calls
+    ):
+        return message  # at a glance: nothing to remember
     # None stands for "unchanged": the memo must not keep the message itself alive.
     clipped = _remembered(
         message,
@@ -186,11 +190,13 @@ def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -
     if call is not None and names_saved_file(call.args):
         return None
     settings = run.settings
+    limit = settings.summary_tool_result_token_limit
+    if run.counter.message(message) <= limit:
+        return None  # at a glance, as the whole message is counted already: nothing to remember
     tool = (message.name if block < 0 else None) or (call.name if call else "tool")
     query = call.args.get("query") if call is not None and isinstance(call.args, dict) else None
     query = query if isinstance(query, str) else None
     kinds = settings.structured_result_tools
-    limit = settings.summary_tool_result_token_limit
     save: Callable[..., Saved | None] = (
         save_result if block < 0 else partial(save_result_block, index=block)
     )
