@@ -119,6 +119,15 @@ def test_base64_is_replaced_by_its_length_before_the_cut(payload: str) -> None:
     assert "iVBORw0KGgo" not in shown
 
 
+PARTS = st.sampled_from(["A" * 30, "b" * 61, "9+/_-" * 40, "\n", "\\n", " ", "=", "é", "\ud800"])
+
+
+@given(st.lists(PARTS, max_size=12).map("".join))
+def test_base64_is_seen_in_short_texts_as_in_long_ones(text: str) -> None:
+    behind = " " * 100_000
+    assert without_base64(text + behind) == without_base64(text) + behind
+
+
 @given(st.text(" abcdefghij\n.,", max_size=400))
 def test_words_are_no_base64(text: str) -> None:
     if all(len(word) < 60 for word in text.split()):
