@@ -115,16 +115,20 @@ def summaries(found: dict[str, Any]) -> str:
 
 
 def estimate(found: dict[str, Any]) -> str:
-    """Speed and errors."""
+    """Speed, and the errors for each set of texts."""
     parts = [table(["speed", ""], found["speed"].items())]
-    if found["error"]:
-        keys = list(next(iter(found["error"].values())))
+    for texts, profiles in found["error"].items():
+        keys = list(next(iter(profiles.values())))
         rows = [
-            [profile, *(f"{100 * errors[key]:.1f}" for key in keys)]
-            for profile, errors in found["error"].items()
+            [profile, *(_error(key, errors[key]) for key in keys)]
+            for profile, errors in profiles.items()
         ]
-        parts.append(table(["error, %", *keys], rows))
+        parts.append(table([f"error, {texts}", *keys], rows))
     return "\n".join(parts)
+
+
+def _error(key: str, value: float) -> str:
+    return f"{value:.2g}×" if "factor" in key else f"{100 * value:.1f} %"
 
 
 def server(found: dict[str, Any]) -> str:
