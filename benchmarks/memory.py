@@ -3,6 +3,7 @@
 import tempfile
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from deepagents.backends import FilesystemBackend
@@ -57,7 +58,7 @@ def one_call(sizes: tuple[int, ...]) -> dict[str, Any]:
         row = results.setdefault(str(size), {})
         for name, call in calls.items():
             call(conversation(8))  # what is made at the first call only
-            made, most = peak(lambda n=size: conversation(n), call)
+            made, most = peak(partial(conversation, size), call)
             row["messages, MB"] = made / MEGABYTE
             row[name] = most / made
     return results
@@ -131,18 +132,19 @@ def history(marks: tuple[int, ...]) -> dict[str, Any]:
     middleware = peers.deep(model, 2048, backend=backend)
     deep = create_agent(model, middleware=[middleware], checkpointer=InMemorySaver())
     results: dict[str, Any] = {}
-    for name, graph, store in (
+    contenders: tuple[tuple[str, Any, Any], ...] = (
         ("ours", ours, workdir),
         ("deepagents summarization", deep, backend),
-    ):
+    )
+    for name, graph, store in contenders:
         config: Any = {"configurable": {"thread_id": "one"}}
         compressions, number, standing = 0, 0, None
         row = results.setdefault(name, {})
         while compressions < marks[-1] and number < 40 * marks[-1]:
             given = [m for n in range(number, number + 6) for m in turn("english", n)][:-1]
             number += 6
-            state = graph.invoke({"messages": given}, config)  # type: ignore[attr-defined]
-            event = graph.get_state(config).values.get("_summarization_event")  # type: ignore[attr-defined]
+            state = graph.invoke({"messages": given}, config)
+            event = graph.get_state(config).values.get("_summarization_event")
             if event and event["cutoff_index"] != standing:
                 standing = event["cutoff_index"]
                 compressions += 1

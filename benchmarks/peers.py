@@ -85,7 +85,7 @@ def trimmed(messages: list[Any], tokens: int) -> list[Any]:
 
 def before_model(middleware: AgentMiddleware[Any, Any, Any]) -> Contender:
     """A hook before the model, alone."""
-    return timed(lambda messages: middleware.before_model({"messages": messages}, None))  # type: ignore[typeddict-item,arg-type]
+    return timed(lambda messages: middleware.before_model({"messages": messages}, None))  # type: ignore[arg-type]
 
 
 def around_model(
@@ -95,9 +95,8 @@ def around_model(
     answer = ModelResponse(result=[AIMessage(content="ok")])
 
     def call(messages: list[Any]) -> Any:
-        request: Any = ModelRequest(
-            model=model, messages=messages, tools=[], state={"messages": messages, **state}
-        )
+        whole: Any = {"messages": messages, **state}
+        request: Any = ModelRequest(model=model, messages=messages, tools=[], state=whole)
         return middleware.wrap_model_call(request, lambda _request: answer)
 
     return timed(call)

@@ -77,7 +77,8 @@ async def load(url: str, graph: str, threads: int, turns: int) -> dict[str, floa
 
     async def one(thread_id: str) -> None:
         for turn in range(turns):
-            given = {"messages": [{"role": "user", "content": f"Request {turn}. " * 20}]}
+            message = {"role": "user", "content": f"Request {turn}. " * 20}
+            given: dict[str, Any] = {"messages": [message]}
             start = time.perf_counter()
             async for _ in client.runs.stream(thread_id, graph, input=given, stream_mode="updates"):
                 pass
