@@ -86,10 +86,11 @@ def after_summary(sizes: tuple[int, ...], seconds: float) -> dict[str, Any]:
 
 def _turn(own: Clocked, config: Any) -> Contender:
     """One further turn of a stored thread: seconds of our nodes."""
+    given: Any = {"messages": [("user", "And now?")]}
 
     def contender(_: list[Any]) -> float:
         before = sum(own.by_node.values())
-        own.graph.invoke({"messages": [("user", "And now?")]}, config)
+        own.graph.invoke(given, config)
         return sum(own.by_node.values()) - before
 
     return contender

@@ -1,5 +1,6 @@
 """What one model call costs more: compression alone, and the whole graph."""
 
+from functools import partial
 from typing import Any
 
 from langchain_core.messages.utils import count_tokens_approximately
@@ -130,12 +131,12 @@ def run(seconds: float = 4.0) -> dict[str, Any]:
                 cell = results.setdefault(f"{situation}, {language}", {}).setdefault(str(size), {})
                 if situation != "summarizing":
                     cell["alone, next call"] = interleaved(
-                        alone, lambda m=messages: list(m), seconds=seconds
+                        alone, partial(list, messages), seconds=seconds
                     )
                 cell["alone, first call"] = interleaved(
-                    alone, lambda m=messages: reread(m), seconds=seconds
+                    alone, partial(reread, messages), seconds=seconds
                 )
                 cell["whole, first call"] = interleaved(
-                    whole, lambda m=messages: reread(m), seconds=seconds
+                    whole, partial(reread, messages), seconds=seconds
                 )
     return results
