@@ -23,8 +23,8 @@ SMALLEST = 0.04
 """Relative error below which a text counts no further: no fit to single texts."""
 SHRINKAGE = 0.003
 """Pull towards 0, so that a feature of few texts gets no wild rate."""
-HIGHEST, LOWEST = 4.0, -0.5
-"""Bounds of a rate; the lower one for `MAY_LOWER`, 0 for the other features."""
+HIGHEST = 4.0
+"""Upper bound of a rate; the lower one stands in `MAY_LOWER`, and is 0 for other features."""
 FOLDS = 6
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 def minimum(square: Array, linear: Array, start: Array | None, sweeps: int) -> Array:
     """Minimum of x'Sx/2 - l'x within the bounds, one coordinate after the other."""
-    lowest = np.array([LOWEST if name in MAY_LOWER else 0.0 for name in NAMES])
+    lowest = np.array([MAY_LOWER.get(name, 0.0) for name in NAMES])
     rates = np.zeros(len(linear)) if start is None else start.copy()
     gradient = square @ rates - linear
     for _ in range(sweeps):
@@ -52,7 +52,10 @@ def fit(matrix: Array, truth: Array, weight: Array) -> Array:
     for sweeps in (80, 80, 80, 80, 80, 400):
         square = relative.T @ (relative * weights[:, None]) + SHRINKAGE * np.eye(len(NAMES))
         rates = minimum(square, relative.T @ weights, rates, sweeps)
-        weights = weight * SMALLEST / np.maximum(np.abs(relative @ rates - 1), SMALLEST)
+        found = relative @ rates
+        weights = weight * SMALLEST / np.maximum(np.abs(found - 1), SMALLEST)
+        # Twice as many counts as much as half: repeats differ by factors.
+        weights /= np.maximum(found, 1)
     assert rates is not None
     return rates
 

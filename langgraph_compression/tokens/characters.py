@@ -68,9 +68,9 @@ _KIND_OF_SCRIPT = bytes(
 _IS_SET = bytes([0] + [255] * 255)
 _UPPER_HALF = bytes(128) + bytes([255] * 128)
 _IS_ZERO = bytes([1]) + bytes(255)
-# White space and digits are counted by the length of their runs instead, and repeated letters
-# of other scripts one by one, because few repetitions of those have tokens of their own.
-_RUN_KINDS = {"upper", "lower", "point", "wrap", "operator", "underscore", "symbol"}
+# White space and digits are counted by the length of their runs instead, Han, kana and hangul
+# one by one, because few repetitions of those have tokens of their own.
+_RUN_KINDS = {"upper", "lower", "point", "wrap", "operator", "underscore", "symbol", "alphabet"}
 _CAN_RUN = bytes(kind in _RUN_KINDS for kind in KINDS).ljust(256, b"\0")
 
 
@@ -80,7 +80,8 @@ class Characters(NamedTuple):
     Attributes:
         ascii: The ASCII characters; 0 in place of others and of those in `tails`.
         kinds: The index in `KINDS`.
-        scripts: The index in `scripts.SCRIPT_KINDS` (0 = ASCII), or None for an ASCII text.
+        scripts: The index in `scripts.SCRIPT_KINDS` (0 = ASCII, or in a tail), or None for an
+            ASCII text.
         tails: The fourth and further ASCII characters of runs, without the rest.
         foreign_tails: How many such characters are not ASCII.
     """
@@ -139,11 +140,15 @@ def _mark_runs(characters: Characters, *unit_bytes: int) -> Characters:
     tail = (equal << 8) & (equal << 16) & (equal << 24)
     if not tail:
         return characters
-    every = _int(characters.ascii)
-    tails = _bytes(every & tail * 255, size).translate(None, b"\0")
+    every, whole = _int(characters.ascii), tail * 255
+    tails = _bytes(every & whole, size).translate(None, b"\0")
+    scripts = characters.scripts
+    if scripts is not None:
+        scripts = _bytes(_int(scripts) & ~whole, size)
     return characters._replace(
-        ascii=_bytes(every & ~(tail * 255), size),
+        ascii=_bytes(every & ~whole, size),
         kinds=_bytes(_int(characters.kinds) | tail * _RUN, size),
+        scripts=scripts,
         tails=tails,
         foreign_tails=_bytes(tail, size).count(1) - len(tails),
     )

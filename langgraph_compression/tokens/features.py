@@ -9,8 +9,10 @@ feature is a number of occurrences; a profile knows how many tokens one occurren
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, punctuation
 
 from langgraph_compression.tokens.characters import KINDS, Characters, classify, neighbours
+from langgraph_compression.tokens.emoji import EMOJI_PARTS, emoji_parts
 from langgraph_compression.tokens.han import HAN_TIERS, han_tiers
-from langgraph_compression.tokens.scripts import SCRIPT_KINDS, UNCOUNTED
+from langgraph_compression.tokens.scripts import LANGUAGES, SCRIPT_KINDS, UNCOUNTED
+from langgraph_compression.tokens.tails import TAILS, tails
 
 _LETTER = "lower upper"
 _MARK = "point wrap operator underscore"
@@ -39,12 +41,13 @@ _MEETINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "digit_after_digit": (("digit", "digit"),),
     # white space; the space before a word usually belongs to the word
     "space_after_word": (("lower upper digit alphabet hangul", "space"),),
-    "space_after_mark": ((f"{_MARK} cjk symbol emoji run tab", "space"),),
+    "space_after_mark": ((f"{_MARK} cjk symbol emoji run", "space"),),
     "space_at_line_start": (("newline", "space"),),
     "newline_after_word": (("lower upper digit alphabet hangul cjk symbol emoji run", "newline"),),
     "newline_after_mark": ((_MARK, "newline"),),
     "newline_after_newline": (("newline", "newline"),),
     "newline_after_blank": (("space tab", "newline"),),
+    "space_after_tab": (("tab", "space"),),
     "first_tab": ((f"lower upper digit alphabet symbol space newline {_MARK}", "tab"),),
     "tab_after_tab": (("tab", "tab"),),
     # punctuation, which merges with its neighbours
@@ -79,9 +82,13 @@ _RUNS: dict[str, tuple[str, str, int]] = {
 """Runs, counted without overlap: `digits_3` is how often three more digits follow a first one.
 A word ends where a capital follows a small letter."""
 
-MAY_LOWER = frozenset({*(name for name in _RUNS if name.startswith("word_steps")), "marks_2"})
-"""Features whose rate may be negative: letters of longer words and marks in a row are glued
-together more often than their single rates say. Every other feature adds tokens."""
+MAY_LOWER: dict[str, float] = {
+    **{name: -0.5 for name in _RUNS if name.startswith(("word_steps", "marks"))},
+    **{name: -1.5 for name in _RUNS if name.startswith(("spaces", "newlines", "tabs"))},
+    **{"table_tag": -1.5, "emoji_face": -1.2, "emoji_flag_letter": -0.5, "emoji_skin_tone": -0.5},
+}
+"""Features whose rate may be negative, and the least it may be: what glues together things whose
+single rates say more. Every other feature adds tokens."""
 
 _RUN_LETTERS: tuple[tuple[str, str, str], ...] = (
     ("w", _LETTER, _LETTER),
@@ -94,19 +101,19 @@ _RUN_LETTERS: tuple[tuple[str, str, str], ...] = (
     ("-", "lower", "upper"),
 )
 
-_TAILS = {"ruler": "-=_*#.~/+%", "long": ";:!?<>,@^|XxaAofFl", "short": ""}
-"""Repeated characters by how long their tokens are: up to 64, about 8, and 2 or 4."""
-
 NAMES: tuple[str, ...] = (
     *(f"letter_{letter}" for letter in ascii_lowercase),
     *(f"mark_{mark}" for mark in punctuation),
     "control",
+    "carriage_return",
+    "table_tag",
     *_MEETINGS,
     *_RUNS,
-    *(f"tail_{length}" for length in _TAILS),
-    "tail_symbol",
+    *TAILS,
     *(f"script_{name}" for name in SCRIPT_KINDS if name not in UNCOUNTED),
+    *LANGUAGES,
     *HAN_TIERS,
+    *EMOJI_PARTS,
 )
 """Every feature, in the order of the rate tables."""
 
@@ -150,6 +157,7 @@ _NOT_LETTER = _only(ascii_letters)
 _CONTROLS = "".join(map(chr, [*range(1, 9), *range(14, 32), 127]))
 _NOT_MARK = _only(punctuation + _CONTROLS)
 _CONTROL_TO_1 = bytes.maketrans(_CONTROLS.encode(), b"\1" * len(_CONTROLS))
+_TABLE_TAGS = (b"<td>", b"</td>", b"<tr>", b"</tr>", b"<th>", b"</th>")
 _SCRIPT_CODES = [
     (f"script_{name}", code) for code, name in enumerate(SCRIPT_KINDS) if name not in UNCOUNTED
 ]
@@ -171,12 +179,18 @@ def features(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     _count_ascii(characters, found)
     _count_meetings(characters, found)
+    found.update(tails(text, characters))
     if characters.scripts is not None:
         foreign = characters.scripts.translate(None, b"\0")
         for name, code in _SCRIPT_CODES:
             found[name] = foreign.count(code)
+        for name, (script, letters) in LANGUAGES.items():
+            if found[f"script_{script}"]:
+                found[name] = sum(map(text.count, letters))
         if found["script_han"]:
             found.update(han_tiers(text))
+        if found["script_emoji"]:
+            found.update(emoji_parts(text))
     return found
 
 
@@ -188,12 +202,9 @@ def _count_ascii(characters: Characters, found: dict[str, int]) -> None:
     for mark in punctuation:
         found[f"mark_{mark}"] = marks.count(ord(mark))
     found["control"] = marks.count(1)
-    if characters.tails or characters.foreign_tails:
-        for length in ("ruler", "long"):
-            tail = characters.tails.translate(None, _only(_TAILS[length]))
-            found[f"tail_{length}"] = len(tail)
-        found["tail_short"] = len(characters.tails) - found["tail_ruler"] - found["tail_long"]
-        found["tail_symbol"] = characters.foreign_tails
+    found["carriage_return"] = characters.ascii.count(b"\r")
+    if found["mark_<"]:
+        found["table_tag"] = sum(map(characters.ascii.count, _TABLE_TAGS))
 
 
 def _count_meetings(characters: Characters, found: dict[str, int]) -> None:

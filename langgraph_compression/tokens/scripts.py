@@ -12,20 +12,26 @@ _SCRIPTS: tuple[tuple[str, str, str], ...] = (
     ("latin_vietnamese", "lower", "1E00 1E80"),
     ("combining_marks", "symbol", "0300"),
     ("greek", "alphabet", "0380 1F00 1F80"),
-    ("cyrillic", "alphabet", "0400 0480"),
+    ("cyrillic", "alphabet", "0400"),
+    ("cyrillic_extended", "alphabet", "0480"),
     ("armenian", "alphabet", "0500"),
     ("hebrew", "alphabet", "0580"),
     ("arabic", "alphabet", "0600"),
     ("arabic_extended", "alphabet", "0680 0700-0880 FB00-FD80"),
     ("devanagari", "alphabet", "0900"),
     ("bengali", "alphabet", "0980"),
-    ("gurmukhi_gujarati", "alphabet", "0A00 0A80"),
-    ("tamil_oriya", "alphabet", "0B00 0B80"),
+    ("gurmukhi", "alphabet", "0A00"),
+    ("gujarati", "alphabet", "0A80"),
+    ("oriya", "alphabet", "0B00"),
+    ("tamil", "alphabet", "0B80"),
     ("telugu", "alphabet", "0C00"),
     ("kannada", "alphabet", "0C80"),
-    ("malayalam_sinhala", "alphabet", "0D00 0D80"),
+    ("malayalam", "alphabet", "0D00"),
+    ("sinhala", "alphabet", "0D80"),
     ("thai", "alphabet", "0E00"),
-    ("lao_tibetan_khmer", "alphabet", "0E80-0F80 1700 1780"),
+    ("lao", "alphabet", "0E80"),
+    ("tibetan", "alphabet", "0F00 0F80"),
+    ("khmer", "alphabet", "1700 1780"),
     ("burmese", "alphabet", "1000"),
     ("georgian", "alphabet", "1080"),
     ("ethiopic", "alphabet", "1200-1380"),
@@ -55,6 +61,13 @@ SCRIPT_KINDS = {name: kind for name, kind, _ in _SCRIPTS}
 
 UNCOUNTED = ("ascii", "emoji_second_unit")
 """ASCII is counted by character; an emoji's second unit says nothing new."""
+
+LANGUAGES: dict[str, tuple[str, str]] = {
+    "cyrillic_not_russian": ("cyrillic", "іїєўјљњћђџѓќѕІЇЄЎЈъЪ"),
+    "devanagari_conjunct": ("devanagari", "\N{DEVANAGARI SIGN VIRAMA}"),
+}
+"""Feature → script, and characters that tell well-known languages of it from others: Russian has
+tokens for more of its words than Ukrainian or Bulgarian, Hindi for more than Sanskrit."""
 
 
 def _codes() -> tuple[bytes, bytes]:
