@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.plots import draw
 from benchmarks.run import RESULTS
 from benchmarks.targets import targets
 
@@ -154,6 +153,8 @@ SECTIONS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 
 def main() -> None:
     """Write the page and its plots."""
+    from benchmarks.plots import draw  # needs matplotlib, the tables do not
+
     results = json.loads(RESULTS.read_text("utf-8"))
     measured = {name: found.pop("measured") for name, found in results.items()}
     latest = max(measured.values(), key=lambda one: one["date"])
@@ -168,7 +169,8 @@ def main() -> None:
         "Written by `make bench`; do not edit. The model is a fake that answers at once; times "
         "of calls are medians, interleaved in one process; times of turns are means over a thread. "
         "Conversations are made of requests, tool calls, results of 1 KB and answers. The "
-        "estimate's error is taken over the texts that BENCH_TRUTH names, if there are any.\n",
+        "estimate's error is taken over texts of the tests that its rates were not fitted to, and "
+        "over those that BENCH_TRUTH names, if there are any.\n",
         f"Measured on {', '.join(dates)}: {latest['cores']} cores of {latest['processor']}, "
         f"{latest['system']}, Python {latest['python']}. {packages}.\n",
         "## Targets\n",
