@@ -19,6 +19,7 @@ from langgraph_compression.policy.saved_result import (
     save_result,
     save_result_block,
 )
+from langgraph_compression.policy.stored_text import sha256
 from langgraph_compression.state.pairing import Call, Pairing, pair, results_of
 from langgraph_compression.workdir.workdir import Workdir
 
@@ -151,7 +152,7 @@ _memo: dict[_Key, tuple[ref[BaseMessage], Any, Any]] = {}
 """(id of a message, what else decides) → (the message, its content, what became of it).
 
 Compaction depends on the message and the settings alone, so each message is compacted once
-over all the requests of a conversation."""
+over all the requests of a run."""
 
 
 def _remembered(message: BaseMessage, decides: Any, make: Any) -> Any:
@@ -162,6 +163,33 @@ def _remembered(message: BaseMessage, decides: Any, make: Any) -> Any:
     made = make()
     _memo[key] = (ref(message, lambda _: _memo.pop(key, None)), message.content, made)
     return made
+
+
+_PREVIEWS_REMEMBERED = 5_000
+"""Some 10 MB with the default limit."""
+_previews: dict[tuple[str, Any], tuple[str, str]] = {}
+"""(SHA-256 of a result, what else decides) → (its frame, its path), both empty if it stays.
+
+For messages that come out of a checkpoint anew at each turn. The texts themselves are not
+held."""
+
+
+def _previewed(message: BaseMessage, decides: Any, make: Callable[[], Saved | None]) -> Any:
+    """As `make`, once for each text; only results that are one text are remembered so."""
+    text = message.content
+    if not isinstance(text, str):
+        return make()
+    key = (sha256(text), decides)
+    known = _previews.get(key)
+    if known is not None:
+        frame, path = known
+        return Saved(message.model_copy(update={"content": frame}), path, text) if path else None
+    saved = make()
+    if saved is None or saved.text is text:  # else it was redacted or escaped
+        if len(_previews) >= _PREVIEWS_REMEMBERED:
+            _previews.clear()
+        _previews[key] = (str(saved.message.content), saved.path) if saved else ("", "")
+    return saved
 
 
 def _clipped(run: Run, message: AIMessage) -> AIMessage:
@@ -200,10 +228,10 @@ def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -
     save: Callable[..., Saved | None] = (
         save_result if block < 0 else partial(save_result_block, index=block)
     )
-    result: Saved | None = _remembered(
-        message,
-        (block, tool, query, limit, tuple(kinds.items()), run.counter, run.graph.redact),
-        lambda: save(
+    decides = (block, tool, query, limit, tuple(kinds.items()), run.counter, run.graph.redact)
+
+    def make() -> Saved | None:
+        return save(
             message,
             tool=tool,
             limit=limit,
@@ -211,6 +239,9 @@ def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -
             count=run.count,
             query=query,
             redact=run.graph.redact,
-        ),
+        )
+
+    result: Saved | None = _remembered(
+        message, decides, lambda: _previewed(message, decides, make)
     )
     return result

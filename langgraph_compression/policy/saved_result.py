@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -121,6 +122,7 @@ def save_text(
     original = result_text(blocks)
     if not original or is_saved_result(blocks):
         return None
+    count = cache(count)
     tokens = count(original)
     if tokens <= limit:
         return None
@@ -168,6 +170,7 @@ def _replaced(
     original = result_text(content)
     if not original or is_saved_result(content, MAX_RECOGNISED + 8 * limit):
         return None
+    count = cache(count)  # the same text comes up again: a short body, a preview that fits
     tokens = count(original)
     if tokens <= limit:
         return None

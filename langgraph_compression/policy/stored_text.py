@@ -70,8 +70,11 @@ def encodable(text: str) -> str:
 
 
 def sha256(text: str) -> str:
-    """Of the UTF-8 bytes; in slices, so that no second copy of a large text is held."""
+    """Of the UTF-8 bytes; in slices, so that no second copy of a large text is held.
+
+    Halves of surrogate pairs, which UTF-8 cannot hold, are taken as if it could.
+    """
     digest = hashlib.sha256()
     for start in range(0, len(text), _SLICE):
-        digest.update(text[start : start + _SLICE].encode())
+        digest.update(text[start : start + _SLICE].encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
