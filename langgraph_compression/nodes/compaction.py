@@ -126,17 +126,10 @@ def write_missing(workdir: Workdir, files: dict[str, str]) -> dict[str, str]:
         Path → class of the error, for files that could not be written.
     """
     known = _written.setdefault(workdir, set())
-    failed = {}
-    for path, text in files.items():
-        if path in known:
-            continue
-        try:
-            if not workdir.exists(path):
-                workdir.write_text(path, text)
-            known.add(path)
-        except Exception as error:  # any store may fail in its own way; the result stays whole
-            failed[path] = type(error).__name__
-    return failed
+    missing = {path: text for path, text in files.items() if path not in known}
+    failed = workdir.write_missing(missing)
+    known.update(missing.keys() - failed.keys())
+    return {path: type(error).__name__ for path, error in failed.items()}
 
 
 def _call(pairing: Pairing, index: int, call_id: str) -> Call | None:
@@ -241,7 +234,5 @@ def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -
             redact=run.graph.redact,
         )
 
-    result: Saved | None = _remembered(
-        message, decides, lambda: _previewed(message, decides, make)
-    )
+    result: Saved | None = _remembered(message, decides, lambda: _previewed(message, decides, make))
     return result

@@ -25,6 +25,8 @@ class LocalStore(PartStore):
             directory at the first use, because asking for that blocks.
     """
 
+    at_once = 8  # a disk syncs several files about as fast as one
+
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = Path(folder)
         self._absolute: str | None = None

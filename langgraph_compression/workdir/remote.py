@@ -1,5 +1,6 @@
 """Any fsspec file system as store: memory, S3, Google Cloud, Azure, SFTP."""
 
+import re
 import uuid
 from collections.abc import Iterable
 from contextlib import suppress
@@ -27,6 +28,10 @@ class FsspecStore(Store):
         self._place = place
         self._root = root
         self._fs: AbstractFileSystem | None = None
+        if isinstance(place, str):
+            place = fsspec.get_filesystem_class(re.split("::|://", place, maxsplit=1)[0])
+        if place.async_impl:  # made for several calls at a time, which wait for a network
+            self.at_once = 8
 
     def read(self, path: str) -> bytes:
         """The whole file."""

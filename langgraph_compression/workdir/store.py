@@ -15,6 +15,9 @@ class Store(ABC):
     raises; the workdir turns all of it into a `WorkdirError` that names no host path.
     """
 
+    at_once: int = 1
+    """How many files may be written at the same time, by as many threads."""
+
     @abstractmethod
     def read(self, path: str) -> bytes:
         """The whole file."""

@@ -5,7 +5,8 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple, NoReturn, TypeVar
 
@@ -144,6 +145,34 @@ class Workdir:
             return hashlib.sha256(self.read_text(path).encode()).hexdigest()
         form = checked(path)
         return _tried("read", form, lambda: self._sha256(form))
+
+    def write_missing(self, files: Mapping[str, str]) -> dict[str, Exception]:
+        """Write those files that are not there, several at once where the place allows it.
+
+        A subclass is asked for one file after the other: it may not be made for threads.
+
+        Args:
+            files: Path → text.
+
+        Returns:
+            Path → what was raised, for files that could not be looked for or written.
+        """
+
+        def error_of(path: str) -> Exception | None:
+            try:
+                if not self.exists(path):
+                    self.write_text(path, files[path])
+            except Exception as error:  # any place may fail in its own way
+                return error
+            return None
+
+        at_once = min(self._store.at_once, len(files)) if type(self) is Workdir else 1
+        if at_once > 1:
+            with ThreadPoolExecutor(at_once, "workdir") as pool:
+                errors = list(pool.map(error_of, files))
+        else:
+            errors = list(map(error_of, files))
+        return {path: error for path, error in zip(files, errors, strict=True) if error}
 
     def exists(self, path: str) -> bool:
         """Whether there is a file at this path.

@@ -1,6 +1,7 @@
 """The workdir on several file systems, its paths, and what a crash leaves behind."""
 
 import os
+import threading
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +126,32 @@ def test_content_addressed_files_never_change(workdir: Workdir) -> None:
     workdir.write_text("notes.md", "one")
     workdir.write_text("notes.md", "two")
     assert workdir.read_text("notes.md") == "two"
+
+
+def test_what_is_missing_is_written(workdir: Workdir) -> None:
+    workdir.write_text(SAVED, "there already")
+    files = {f"outputs/large_tool_results/{n}.txt": f"text {n}" for n in range(30)}
+    wrong = {SAVED: "other", "../x": "x", "outputs/\ud800": "x", "half.txt": "\ud800"}
+    failed = workdir.write_missing(wrong | files)
+    assert list(failed) == ["../x", "outputs/\ud800", "half.txt"]
+    assert {type(error) for error in failed.values()} == {WorkdirError}
+    assert {path: workdir.read_text(path) for path in workdir.list()} == files | {
+        SAVED: "there already"
+    }
+    assert workdir.write_missing(files) == workdir.write_missing({}) == {}
+
+
+def test_a_subclass_writes_one_file_after_the_other(tmp_path: Path) -> None:
+    calls: list[tuple[str, int]] = []
+
+    class Noting(Workdir):
+        def write_text(self, path: str, text: str) -> None:
+            calls.append((path, threading.get_ident()))
+            super().write_text(path, text)
+
+    files = {f"{n}.txt": "x" for n in range(30)}
+    assert Noting(tmp_path).write_missing(files) == {}
+    assert calls == [(path, threading.get_ident()) for path in files]
 
 
 def test_slices_cover_a_file(workdir: Workdir) -> None:

@@ -125,6 +125,25 @@ def test_a_crash_leaves_no_part(inside: Path, monkeypatch: pytest.MonkeyPatch, b
     assert workdir.read_text(path) == "text"
 
 
+def test_of_many_files_those_that_fail_leave_no_part(
+    inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def full(source: str, target: str) -> None:
+        if target.endswith("7.txt"):
+            raise FileExistsError
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", full)
+    files = {f"outputs/large_tool_results/{n}.txt": f"text {n}" * 1000 for n in range(40)}
+    failed = Workdir(inside).write_missing(files)
+    assert list(failed) == [path for path in files if path.endswith("7.txt")]
+    left = {path.relative_to(inside).as_posix() for path in inside.rglob("*") if path.is_file()}
+    assert left == files.keys() - failed.keys()
+    assert all(Workdir(inside).read_text(path) == files[path] for path in left)
+
+
 def test_a_file_system_without_hard_links(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **kwargs: Any) -> None:
         raise PermissionError(1, "Operation not permitted")

@@ -55,6 +55,13 @@ def test_a_slice_of_a_large_file(endpoint: str, bucket: str) -> None:
     assert workdir.read_slice("big.txt", 8_000_000, 8) == ("abc\nabc\n", False)
 
 
+def test_many_files(endpoint: str, bucket: str) -> None:
+    one, other = (Workdir(client(endpoint), root=f"{bucket}/prefix") for _ in range(2))
+    files = {f"outputs/large_tool_results/{n:02}.txt": f"text {n}" for n in range(40)}
+    assert one.write_missing(files) == other.write_missing(files) == {}
+    assert {path: other.read_text(path) for path in other.list()} == files
+
+
 def test_a_bucket_that_is_not_there(endpoint: str) -> None:
     workdir = Workdir(client(endpoint), root=f"{uuid.uuid4().hex}/prefix")
     with pytest.raises(WorkdirError, match="cannot write a"):
