@@ -21,6 +21,7 @@ from langgraph_compression.policy.saved_result import (
 )
 from langgraph_compression.policy.stored_text import sha256
 from langgraph_compression.state.pairing import Call, Pairing, pair, results_of
+from langgraph_compression.tokens.messages import MessageCounter
 from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")
@@ -160,28 +161,31 @@ def _remembered(message: BaseMessage, decides: Any, make: Any) -> Any:
 
 _PREVIEWS_REMEMBERED = 5_000
 """Some 10 MB with the default limit."""
-_previews: dict[tuple[str, Any], tuple[str, str]] = {}
+_Previews = dict[tuple[str, Any], tuple[str, str]]
+_previews: WeakKeyDictionary[MessageCounter, _Previews] = WeakKeyDictionary()
 """(SHA-256 of a result, what else decides) → (its frame, its path), both empty if it stays.
 
-For messages that come out of a checkpoint anew at each turn. The texts themselves are not
-held."""
+For messages that come out of a checkpoint anew at each turn. The texts are not held."""
 
 
-def _previewed(message: BaseMessage, decides: Any, make: Callable[[], Saved | None]) -> Any:
-    """As `make`, once for each text; only results that are one text are remembered so."""
+def _previewed(
+    run: Run, message: BaseMessage, decides: Any, make: Callable[[], Saved | None]
+) -> Saved | None:
+    """As `make`, once for each text; a result that is no single text is not remembered."""
     text = message.content
     if not isinstance(text, str):
         return make()
+    previews = _previews.setdefault(run.counter, {})
     key = (sha256(text), decides)
-    known = _previews.get(key)
+    known = previews.get(key)
     if known is not None:
         frame, path = known
         return Saved(message.model_copy(update={"content": frame}), path, text) if path else None
     saved = make()
     if saved is None or saved.text is text:  # else it was redacted or escaped
-        if len(_previews) >= _PREVIEWS_REMEMBERED:
-            _previews.clear()
-        _previews[key] = (str(saved.message.content), saved.path) if saved else ("", "")
+        if len(previews) >= _PREVIEWS_REMEMBERED:
+            previews.clear()
+        previews[key] = (str(saved.message.content), saved.path) if saved else ("", "")
     return saved
 
 
@@ -221,7 +225,7 @@ def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -
     save: Callable[..., Saved | None] = (
         save_result if block < 0 else partial(save_result_block, index=block)
     )
-    decides = (block, tool, query, limit, tuple(kinds.items()), run.counter, run.graph.redact)
+    decides = (block, tool, query, limit, tuple(kinds.items()), run.graph.redact)
 
     def make() -> Saved | None:
         return save(
@@ -234,5 +238,7 @@ def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -
             redact=run.graph.redact,
         )
 
-    result: Saved | None = _remembered(message, decides, lambda: _previewed(message, decides, make))
+    result: Saved | None = _remembered(
+        message, (run.counter, decides), lambda: _previewed(run, message, decides, make)
+    )
     return result

@@ -1,0 +1,101 @@
+"""Results that come out of a checkpoint anew, with what was found out about them before."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+
+from langgraph_compression import (
+    CompressionSettings,
+    Workdir,
+    create_compression_graph,
+    estimate_tokens,
+)
+from langgraph_compression.policy.saved_result import save_result
+from tests.support.fakes import FakeModel, drive
+
+TEXT = "line of a long result\n" * 500
+ROWS = '[{"id": 1, "text": "' + "row " * 2000 + '"}]'
+SETTINGS = CompressionSettings(summary_threshold=4)
+
+
+def conversation(*results: ToolMessage) -> list[AnyMessage]:
+    calls: list[Any] = [
+        {"name": r.name, "args": {"query": f"find {r.id}"}, "id": r.tool_call_id} for r in results
+    ]
+    return [
+        HumanMessage("Look", id="h"),
+        AIMessage("", tool_calls=calls, id="ca"),
+        *results,
+        AIMessage("Seen", id="a"),
+        HumanMessage("And now?", id="i"),
+    ]
+
+
+def shown(
+    results: list[ToolMessage], workdir: Workdir, asynchronous: bool, **options: Any
+) -> dict[str | None, Any]:
+    """What the model gets of results that are new objects; by id."""
+    model = FakeModel()
+    graph = create_compression_graph(model, workdir=workdir, **{"settings": SETTINGS, **options})
+    anew = [result.model_copy() for result in results]
+    drive(graph, {"messages": conversation(*anew)}, asynchronous=asynchronous)
+    return {message.id: message for message in model.views[-1] if message.type == "tool"}
+
+
+def test_the_same_text_is_shown_as_it_was_and_saved_wherever_it_is_missing(tmp_path: Any) -> None:
+    results = [
+        ToolMessage(TEXT, name="read", tool_call_id="1", id="r1"),
+        ToolMessage(TEXT, name="read", tool_call_id="2", id="r2", status="error", artifact=[1]),
+        ToolMessage(TEXT, name="list", tool_call_id="3", id="r3"),
+        ToolMessage(ROWS, name="web_search", tool_call_id="4", id="r4"),
+        ToolMessage(ROWS, name="web_search", tool_call_id="5", id="r5"),
+        ToolMessage("short", name="read", tool_call_id="6", id="r6"),
+        ToolMessage(TEXT + "\ud800", name="read", tool_call_id="7", id="r7"),
+        ToolMessage([{"type": "text", "text": TEXT}], name="read", tool_call_id="8", id="r8"),
+    ]
+    expected = {
+        result.id: save_result(
+            result,
+            tool=str(result.name),
+            limit=SETTINGS.summary_tool_result_token_limit,
+            kinds=SETTINGS.structured_result_tools,
+            count=estimate_tokens,
+            query=f"find {result.id}",
+        )
+        for result in results
+    }
+    views = []
+    for name in ("one", "one", "other"):
+        workdir = Workdir(tmp_path / name)
+        view = shown(results, workdir, asynchronous=name == "other")
+        views.append(view)
+        for result in results:
+            saved = expected[result.id]
+            assert view[result.id] == (saved.message if saved else result)
+            if saved:
+                assert workdir.read_text(saved.path) == saved.text
+    assert expected["r6"] is None
+    assert views[0]["r4"] != views[0]["r5"]  # asked for something else
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_other_settings_give_another_preview(tmp_path: Any, asynchronous: bool) -> None:
+    results = [ToolMessage(TEXT, name="read", tool_call_id="1", id="r1")]
+    least = SETTINGS.model_copy(update={"summary_threshold": 1.5})
+    small = least.model_copy(update={"summary_tool_result_token_limit": 50})
+    given: list[dict[str, Any]] = [
+        {"settings": least},
+        {"settings": small},
+        {"settings": least, "counter": len},
+        {"settings": least, "redact": lambda text: text.replace("long", "LONG")},
+        {"settings": least, "redact": lambda text: text.replace("long", "wide")},
+    ]
+    first, again = (
+        [shown(results, Workdir(tmp_path), asynchronous, **options)["r1"] for options in given]
+        for _ in range(2)
+    )
+    assert first == again
+    assert len({message.content for message in first}) == len(given)
+    assert "LONG result" in first[3].content
+    assert "wide result" in first[4].content
