@@ -41,6 +41,9 @@ CALL_KEYS = ("tool_calls", "function_call")
 MESSAGES_REMEMBERED = 100_000
 """Messages whose count a counter remembers, by hash: some 10 MB at most."""
 
+LONG_TEXT = 1 << 20
+"""Characters above which a text is counted by itself: joined to others it would be copied."""
+
 LISTS_REMEMBERED = 16
 """Message lists that a counter knows while they are in use: one for each run at work."""
 
@@ -125,8 +128,10 @@ class MessageCounter:
         ]
 
     def _count(self, message: BaseMessage, key: int) -> int:
-        texts = "\n".join(countable_texts(message))
-        tokens = MESSAGE_TOKENS + media_tokens(message.content) + self.count_text(texts)
+        texts = countable_texts(message)
+        short = [text for text in texts if len(text) <= LONG_TEXT]
+        tokens = MESSAGE_TOKENS + media_tokens(message.content) + self.count_text("\n".join(short))
+        tokens += sum(self.count_text(text) for text in texts if len(text) > LONG_TEXT)
         if len(self._by_hash) >= MESSAGES_REMEMBERED:
             self._by_hash.clear()
         self._by_hash[key] = tokens
