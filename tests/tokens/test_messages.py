@@ -248,6 +248,15 @@ def test_a_message_in_the_place_of_a_freed_one_is_counted_by_itself() -> None:
             gc.collect()
 
 
+def test_a_long_text_is_counted_beside_the_short_ones() -> None:
+    text = "x" * 1_500_000
+    blocks: list[Any] = [{"type": "text", "text": text}, {"type": "text", "text": "y"}]
+    for content in (text, blocks):
+        message = ToolMessage(content, tool_call_id="c1", name="lookup")
+        block = 0 if content is text else 2
+        assert size(message) == len(text) + block + len("lookup\nc1") + MESSAGE_TOKENS
+
+
 @given(conversations())
 def test_a_sum_is_the_sum_and_does_not_depend_on_what_was_counted(
     messages: list[AnyMessage],
