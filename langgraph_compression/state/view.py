@@ -133,19 +133,22 @@ def _blocks(content: str | list[Any]) -> list[Any]:
 
 def _is_empty(message: AnyMessage) -> bool:
     """Whether a provider would refuse the message because it says nothing."""
-    if message.type not in ("human", "ai") or calls_of(message) or results_of(message):
+    if message.type not in ("human", "ai"):
         return False
     content = message.content
-    if isinstance(content, str):
-        return not content.strip()
-    return all(_says_nothing(block) for block in content)
+    blank = _is_blank(content) if isinstance(content, str) else all(map(_says_nothing, content))
+    return blank and not calls_of(message) and not results_of(message)
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
 
 
 def _says_nothing(block: Any) -> bool:
     if isinstance(block, str):
-        return not block.strip()
+        return _is_blank(block)
     kind = block.get("type")
-    return kind in REASONING_BLOCKS or (kind == "text" and not str(block.get("text", "")).strip())
+    return kind in REASONING_BLOCKS or (kind == "text" and _is_blank(str(block.get("text", ""))))
 
 
 def _no_results(calls: Sequence[Call]) -> list[AnyMessage]:
