@@ -1,5 +1,6 @@
 """Results that come out of a checkpoint anew, with what was found out about them before."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -99,3 +100,19 @@ def test_other_settings_give_another_preview(tmp_path: Any, asynchronous: bool) 
     assert len({message.content for message in first}) == len(given)
     assert "LONG result" in first[3].content
     assert "wide result" in first[4].content
+
+
+def test_a_large_result_is_saved_without_a_second_copy(tmp_path: Any) -> None:
+    graph = create_compression_graph(FakeModel(), settings=SETTINGS, workdir=Workdir(tmp_path))
+    drive(graph, {"messages": conversation()}, asynchronous=False)  # what is made only once
+    text = "gate 7 closed, truck 4711 waits\n" * 600_000
+    messages = conversation(ToolMessage(text, name="read", tool_call_id="1", id="r1"))
+    tracemalloc.start()
+    try:
+        drive(graph, {"messages": messages}, asynchronous=False)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < len(text) / 2
+    workdir = Workdir(tmp_path)
+    assert [workdir.read_text(path) == text for path in workdir.list()] == [True]

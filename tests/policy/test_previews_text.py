@@ -134,6 +134,15 @@ def test_words_are_no_base64(text: str) -> None:
         assert without_base64(text) == text
 
 
+@pytest.mark.parametrize("before", [0, 140, 150, 195, 200, 250, 260])
+def test_base64_is_found_wherever_it_stands_in_a_long_text(before: int) -> None:
+    text = "ab " * 350_000  # it is looked for in pieces of 2 ** 20 characters
+    at = 2**20 - before
+    run = "QUJD" * 50
+    shown = without_base64(f"{text[:at]} {run} {text[at:]}")
+    assert shown == f"{text[:at]} [base64: 200 characters] {text[at:]}"
+
+
 @given(any_text)
 def test_visible_text_stays_as_it_is(text: str) -> None:
     assert visible(visible(text)) == visible(text)
