@@ -32,14 +32,14 @@ def text(language: Language, number: int, size: int) -> str:
     return "".join(parts).encode()[:size].decode("utf-8", "ignore")
 
 
-def turn(language: Language, number: int, result_bytes: int = RESULT_BYTES) -> list[AnyMessage]:
+def turn(language: Language, number: int) -> list[AnyMessage]:
     """Request, call, result, answer; ids as LangGraph would have given them."""
     call = {"name": "read_page", "args": {"page": number, "mode": "full"}, "id": f"call-{number}"}
     return [
         HumanMessage(content=text(language, number, 120), id=f"{number}-human"),
         AIMessage(content="", tool_calls=[call], id=f"{number}-call"),
         ToolMessage(
-            content=text(language, number, result_bytes),
+            content=text(language, number, RESULT_BYTES),
             tool_call_id=f"call-{number}",
             name="read_page",
             id=f"{number}-result",
@@ -48,11 +48,12 @@ def turn(language: Language, number: int, result_bytes: int = RESULT_BYTES) -> l
     ]
 
 
-def conversation(
-    messages: int, language: Language = "english", result_bytes: int = RESULT_BYTES
-) -> list[AnyMessage]:
-    """A conversation of this many messages (a multiple of 4) that ends with a request."""
-    made = [m for n in range(messages // 4) for m in turn(language, n, result_bytes)]
+def conversation(messages: int, language: Language = "english", first: int = 0) -> list[AnyMessage]:
+    """A conversation of this many messages (a multiple of 4) that ends with a request.
+
+    Its turns are numbered from `first` on; other numbers are other texts.
+    """
+    made = [m for n in range(first, first + messages // 4) for m in turn(language, n)]
     made[-1] = HumanMessage(content="And now?", id="last")
     return made
 

@@ -1,8 +1,10 @@
 """What one model call costs more: compression alone, and the whole graph."""
 
+import itertools
 from functools import partial
 from typing import Any
 
+from langchain_core.messages import AnyMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from benchmarks import peers
@@ -107,11 +109,19 @@ def summarizing(tokens: int) -> tuple[dict[str, Contender], dict[str, Contender]
     return alone, whole
 
 
+_first = itertools.count(1_000_000, 1_000_000)
+
+
+def _unseen(size: int, language: Language) -> list[AnyMessage]:
+    return conversation(size, language, next(_first))
+
+
 def run(seconds: float = 4.0) -> dict[str, Any]:
     """Milliseconds by situation, number of messages and contender.
 
     "next call" gives the same message objects again, as in a loop of tool calls within one
-    run; "first call" gives new objects, as they come out of a checkpoint at each turn.
+    run; "first call" gives new objects, as they come out of a checkpoint at each turn; "new
+    texts" gives texts that this process has never seen, as when a long thread is imported.
     """
     results: dict[str, Any] = {}
     count = MessageCounter(estimate_tokens)
@@ -135,6 +145,9 @@ def run(seconds: float = 4.0) -> dict[str, Any]:
                     )
                 cell["alone, first call"] = interleaved(
                     alone, partial(reread, messages), seconds=seconds
+                )
+                cell["alone, new texts"] = interleaved(
+                    alone, partial(_unseen, size, language), seconds=seconds / 2
                 )
                 cell["whole, first call"] = interleaved(
                     whole, partial(reread, messages), seconds=seconds
