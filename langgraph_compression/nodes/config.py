@@ -29,7 +29,7 @@ from langgraph_compression.policy.overflow import is_context_overflow
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import CompressionSettings, Mode, Profile, carried
 from langgraph_compression.tokens.estimate import estimate_tokens
-from langgraph_compression.tokens.messages import MESSAGE_TOKENS, MessageCounter
+from langgraph_compression.tokens.messages import MessageCounter
 from langgraph_compression.tokens.profiles import profile_for_model
 from langgraph_compression.workdir.lease import Lease, WorkdirSource
 from langgraph_compression.workdir.unavailable import NotOpened, Nowhere
@@ -155,9 +155,7 @@ class Run:
 
     def system_tokens(self) -> int:
         """Tokens of the configured system prompt with its frame."""
-        if not self.system_prompt:
-            return 0
-        return self.count(self.system_prompt) + MESSAGE_TOKENS
+        return self.counter.prompt(self.system_prompt) if self.system_prompt else 0
 
     def tools_tokens(self) -> int:
         """Tokens of the tool schemas, counted once for each counter."""

@@ -7,7 +7,7 @@ from operator import attrgetter, is_
 from typing import Any
 from weakref import ref
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
 
 from langgraph_compression.state.pairing import CALL_BLOCKS
 
@@ -99,6 +99,10 @@ class MessageCounter:
             self._lists.clear()
         self._lists[counted.key] = counted
         return sum(tokens)
+
+    def prompt(self, text: str) -> int:
+        """Tokens of a configured system prompt with its frame, counted once."""
+        return self.message(SystemMessage(text))
 
     def tools(self, schemas: Sequence[Mapping[str, Any]]) -> int:
         """Tokens of tool schemas as they stand in a request."""

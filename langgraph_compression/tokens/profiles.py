@@ -1,6 +1,7 @@
 """Which profile fits a model, by its name."""
 
 import re
+from functools import lru_cache
 
 from langgraph_compression.state.settings import Profile
 
@@ -14,6 +15,7 @@ _FAMILIES: tuple[tuple[Profile, re.Pattern[str]], ...] = (
 keep its own."""
 
 
+@lru_cache(maxsize=256)
 def profile_for_model(name: str | None) -> Profile:
     """The profile for a model's name, with or without provider; `default` for unknown ones.
 

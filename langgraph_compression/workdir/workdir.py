@@ -1,27 +1,20 @@
 """The workdir: where the files of one conversation live, and what may happen to them."""
 
-import errno
 import hashlib
 import io
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple
 
-import fsspec
 from fsspec import AbstractFileSystem
-from fsspec.implementations.dirfs import DirFileSystem
-from fsspec.implementations.local import LocalFileSystem
 
 from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.local import LocalStore
+from langgraph_compression.workdir.location import store_at
 from langgraph_compression.workdir.paths import checked, is_addressed, is_checked, writable
-from langgraph_compression.workdir.remote import FsspecStore
 from langgraph_compression.workdir.store import PartStore, Store
-
-T = TypeVar("T")
+from langgraph_compression.workdir.tried import tried
 
 _PART = 1 << 18
 """Characters or bytes that are read at once."""
@@ -61,7 +54,7 @@ class Workdir:
         *,
         root: str = "",
     ) -> None:
-        self._store = _store(location, root)
+        self._store = store_at(location, root)
 
     def read_text(self, path: str) -> str:
         """The whole text of a file.
@@ -70,7 +63,7 @@ class Workdir:
             WorkdirError: There is no such file, it is no UTF-8 text, or the path is refused.
         """
         form = checked(path)
-        return _tried("read", form, lambda: str(self._store.read(form), "utf-8"))
+        return tried("read", form, lambda: str(self._store.read(form), "utf-8"))
 
     def read_slice(self, path: str, offset: int = 0, limit: int = 4000) -> Slice:
         """Up to `limit` characters after the first `offset`; reads no further than it must.
@@ -79,7 +72,7 @@ class Workdir:
             WorkdirError: As `read_text`.
         """
         form = checked(path)
-        return _tried("read", form, lambda: self._slice(form, max(0, offset), max(0, limit)))
+        return tried("read", form, lambda: self._slice(form, max(0, offset), max(0, limit)))
 
     def write_text(self, path: str, text: str) -> None:
         """Write a file, complete or not at all.
@@ -94,7 +87,7 @@ class Workdir:
         form = writable(path)
         if not _encodable(text):
             raise WorkdirError(f"{form}: the text has lone surrogates, escape them first")
-        _tried("write", form, lambda: self._write(form, text))
+        tried("write", form, lambda: self._write(form, text))
 
     def write_named(self, folder: str, parts: Iterable[str], path: Callable[[], str]) -> None:
         """Write a file that is named by its content, part by part where the store can.
@@ -129,7 +122,7 @@ class Workdir:
                 store.put_named(form, watched(), lambda: writable(path()))
 
         try:
-            _tried("write", form, put)
+            tried("write", form, put)
         except WorkdirError:
             if raised:  # by the parts, not by the store
                 raise raised[0] from None
@@ -144,7 +137,7 @@ class Workdir:
         if not self._is_plain():
             return hashlib.sha256(self.read_text(path).encode()).hexdigest()
         form = checked(path)
-        return _tried("read", form, lambda: self._sha256(form))
+        return tried("read", form, lambda: self._sha256(form))
 
     def write_missing(self, files: Mapping[str, str]) -> dict[str, Exception]:
         """Write those files that are not there, several at once where the place allows it.
@@ -181,7 +174,7 @@ class Workdir:
             WorkdirError: The path is refused, or the place of the files failed.
         """
         form = checked(path)
-        return _tried("look for", form, lambda: self._store.has(form))
+        return tried("look for", form, lambda: self._store.has(form))
 
     def list(self, prefix: str = "") -> list[str]:
         """Paths of all files below a folder, sorted; those that `checked` accepts.
@@ -190,7 +183,7 @@ class Workdir:
             WorkdirError: The path is refused, or the place of the files failed.
         """
         form = "" if prefix in ("", ".", "./", "/") else checked(prefix.rstrip("/"))
-        return _tried("list", form or "the workdir", lambda: _below(self._store, form))
+        return tried("list", form or "the workdir", lambda: _below(self._store, form))
 
     def _is_plain(self) -> bool:
         """Whether texts go to the store and come from it as they are, not through a subclass."""
@@ -250,29 +243,6 @@ class Workdir:
         return True
 
 
-def _store(location: str | os.PathLike[str] | AbstractFileSystem | Store, root: str) -> Store:
-    """Who keeps the files of a location."""
-    if isinstance(location, Store):
-        return location
-    while isinstance(location, DirFileSystem):
-        location, root = location.fs, location._join(root)
-    if isinstance(location, LocalFileSystem):
-        return LocalStore(root)
-    if isinstance(location, AbstractFileSystem):
-        return FsspecStore(location, root)
-    url = os.fspath(location)
-    if "://" not in url:
-        return LocalStore(url)
-    protocol = re.split("::|://", url, maxsplit=1)[0]
-    if protocol in ("file", "local"):
-        return LocalStore(url.partition("://")[2])
-    try:
-        fsspec.get_filesystem_class(protocol)
-    except (ValueError, ImportError) as error:
-        raise WorkdirError(f"a workdir cannot be at {protocol}://: {error}") from error
-    return FsspecStore(url)
-
-
 def _below(store: Store, folder: str) -> list[str]:
     below = f"{folder}/" if folder else ""
     try:
@@ -289,25 +259,3 @@ def _encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _tried(what: str, form: str, act: Callable[[], T]) -> T:
-    """Do something with a store, whose clients raise in ways of their own."""
-    try:
-        return act()
-    except WorkdirError:
-        raise
-    except UnicodeDecodeError:
-        raise WorkdirError(f"{form} is no UTF-8 text") from None
-    except Exception as error:
-        _refuse(what, form, error)
-
-
-def _refuse(what: str, form: str, error: Exception) -> NoReturn:
-    """An error that names the path the model knows, never one of the host."""
-    if isinstance(error, FileNotFoundError):
-        if what == "read":
-            raise WorkdirError(f"there is no file {form}") from None
-        error = OSError(errno.ENOENT, "")  # the workdir itself: no bucket, say
-    reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else ""
-    raise WorkdirError(f"cannot {what} {form}: {reason or type(error).__name__}") from None
