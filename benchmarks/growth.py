@@ -12,6 +12,7 @@ from benchmarks.timing import Contender, interleaved
 from langgraph_compression import CompressionSettings
 from langgraph_compression.policy.summary import summary_message
 from langgraph_compression.state.event import binding
+from langgraph_compression.tokens.estimate import estimate_tokens
 
 NEVER = CompressionSettings(summary_threshold=1_000_000)
 MARKS = (500, 1_000, 2_000)
@@ -53,6 +54,25 @@ def _course(own: Clocked, take: Callable[[int], float]) -> Course:
             mark = str((number + 1) * 4)
             course.ours[mark], course.whole[mark] = sum(own.by_node.values()), whole
     return course
+
+
+def estimated() -> dict[str, float]:
+    """Texts that are estimated until N messages, out of a checkpoint each turn."""
+    texts = 0
+
+    def counter(text: str) -> int:
+        nonlocal texts
+        texts += 1
+        return estimate_tokens(text)
+
+    own = Clocked(NEVER, counter, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "one"}}
+    at: dict[str, float] = {}
+    for number in range(MARKS[-1] // 4):
+        own.whole(turn("english", number)[:3], config)
+        if (number + 1) * 4 in MARKS:
+            at[str((number + 1) * 4)] = texts
+    return at
 
 
 def exponent(at: dict[str, float]) -> float:
@@ -103,9 +123,14 @@ def run(seconds: float = 3.0) -> dict[str, Any]:
         "out of a checkpoint each turn, default settings": stored(CompressionSettings()),
         "messages in memory, never compressed": held(),
     }
+    texts = estimated()
     return {
         "until N messages": {name: course.ours for name, course in courses.items()},
-        "exponent": {name: exponent(course.ours) for name, course in courses.items()},
+        "texts estimated": texts,
+        "exponent": {
+            "texts estimated, out of a checkpoint each turn": exponent(texts),
+            **{f"time, {name}": exponent(course.ours) for name, course in courses.items()},
+        },
         "share of the whole": {
             name: {mark: spent / course.whole[mark] for mark, spent in course.ours.items()}
             for name, course in courses.items()

@@ -23,13 +23,22 @@ class Clocked:
     of models. LangGraph's own steps, channels and checkpoints are not in it.
     """
 
-    def __init__(self, settings: CompressionSettings, **compiled: Any) -> None:
+    def __init__(
+        self,
+        settings: CompressionSettings,
+        counter: Callable[[str], int] | None = None,
+        **compiled: Any,
+    ) -> None:
         self.model = InstantModel()
         self.by_node = dict.fromkeys(NODES, 0.0)
         self.workdir = Workdir(tempfile.mkdtemp(prefix="bench-"))
         builder = StateGraph(ChatState, context_schema=CompressionContext, input_schema=ChatInput)
         add_compression(
-            builder, self.model, settings=settings, workdir=lambda _config: self.workdir
+            builder,
+            self.model,
+            settings=settings,
+            workdir=lambda _config: self.workdir,
+            counter=counter,
         )
         builder.add_edge(START, "measure")
         for name in NODES:

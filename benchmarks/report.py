@@ -50,9 +50,10 @@ def growth(found: dict[str, Any]) -> str:
     courses = found["until N messages"]
     sizes = list(next(iter(courses.values())))
     rows = [
-        [name, *(at[size] for size in sizes), found["exponent"][name]]
+        [name, *(at[size] for size in sizes), found["exponent"][f"time, {name}"]]
         for name, at in courses.items()
     ]
+    texts = [["out of a checkpoint each turn", *found["texts estimated"].values()]]
     shares = [
         [name, *(f"{share:.1%}" for share in at.values())]
         for name, at in found["share of the whole"].items()
@@ -61,6 +62,7 @@ def growth(found: dict[str, Any]) -> str:
     return "\n".join(
         [
             table(["seconds of our nodes until N messages", *sizes, "exponent"], rows),
+            table(["texts that were estimated until N messages", *sizes], texts),
             table(["their share of the whole graph's time", *sizes], shares),
             table(["messages in the history, 10 behind the summary", "ms of our nodes"], after),
         ]

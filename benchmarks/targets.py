@@ -65,7 +65,7 @@ def _overhead(found: dict[str, Any]) -> list[Target]:
 
 def _growth(found: dict[str, Any]) -> list[Target]:
     rows = [
-        at_most(f"exponent of our work in N, {name}", value, 1.15, "")
+        at_most(f"exponent of our work in N: {name}", value, 1.15, "")
         for name, value in found["exponent"].items()
     ]
     after = {size: cell["ours"] for size, cell in found["after a summary"].items()}
