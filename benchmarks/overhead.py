@@ -13,8 +13,8 @@ from benchmarks.model import InstantModel
 from benchmarks.ours import Clocked
 from benchmarks.timing import Contender, interleaved, timed
 from langgraph_compression import CompressionSettings
+from langgraph_compression.tokens.counter import MessageCounter
 from langgraph_compression.tokens.estimate import estimate_tokens
-from langgraph_compression.tokens.messages import MessageCounter
 
 SIZES = (100, 1_000, 10_000)
 NEVER = CompressionSettings(summary_threshold=1_000_000)

@@ -16,7 +16,8 @@ from langgraph_compression.nodes.config import profile_counter
 from langgraph_compression.nodes.models import EXTRACTIVE, Model, model_name
 from langgraph_compression.state.event import applied_event
 from langgraph_compression.state.settings import CompressionSettings
-from langgraph_compression.tokens.messages import MessageCounter, countable_texts
+from langgraph_compression.tokens.counter import MessageCounter
+from langgraph_compression.tokens.messages import countable_texts
 from langgraph_compression.tokens.profiles import profile_for_model
 from langgraph_compression.workdir.workdir import Workdir
 

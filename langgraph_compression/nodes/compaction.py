@@ -21,7 +21,7 @@ from langgraph_compression.policy.saved_result import (
 )
 from langgraph_compression.policy.stored_text import sha256
 from langgraph_compression.state.pairing import Call, Pairing, pair, results_of
-from langgraph_compression.tokens.messages import MessageCounter
+from langgraph_compression.tokens.counter import MessageCounter
 from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")

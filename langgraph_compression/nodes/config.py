@@ -28,8 +28,8 @@ from langgraph_compression.nodes.offline import OfflineChatModel
 from langgraph_compression.policy.overflow import is_context_overflow
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import CompressionSettings, Mode, Profile, carried
+from langgraph_compression.tokens.counter import MessageCounter
 from langgraph_compression.tokens.estimate import estimate_tokens
-from langgraph_compression.tokens.messages import MessageCounter
 from langgraph_compression.tokens.profiles import profile_for_model
 from langgraph_compression.workdir.lease import Lease, WorkdirSource
 from langgraph_compression.workdir.unavailable import NotOpened, Nowhere

@@ -10,7 +10,7 @@ from langgraph_compression.state.counting import Count
 from langgraph_compression.state.event import applied_event
 from langgraph_compression.state.settings import CompressionSettings
 from langgraph_compression.state.view import plain_view
-from langgraph_compression.tokens.messages import MessageCounter
+from langgraph_compression.tokens.counter import MessageCounter
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from langchain_core.messages import (
 
 from langgraph_compression import CompressionSettings
 from langgraph_compression.policy.summary import answer_text
-from langgraph_compression.tokens.messages import MessageCounter
+from langgraph_compression.tokens.counter import MessageCounter
 from tests.support.bench import CONFIG, Bench
 from tests.support.fakes import FakeModel, drive
 

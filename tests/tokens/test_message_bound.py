@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
 from langgraph_compression.state.settings import Profile
+from langgraph_compression.tokens.counter import MessageCounter
 from langgraph_compression.tokens.estimate import estimate_tokens
-from langgraph_compression.tokens.messages import MessageCounter
 
 TEXTS = st.text(st.sampled_from("ab AB 12\n\t  -_/.{}[]\"':,;é码字あ한ру😀"), max_size=300)
 

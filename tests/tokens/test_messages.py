@@ -7,6 +7,7 @@ from weakref import ref
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
@@ -17,7 +18,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from langgraph_compression.tokens.messages import LISTS_REMEMBERED, MESSAGE_TOKENS, MessageCounter
+from langgraph_compression.tokens.counter import LISTS_IN_USE, MessageCounter
+from langgraph_compression.tokens.messages import MESSAGE_TOKENS
 from tests.support.conversations import conversations
 
 PAYLOAD = "QUJD" * 5000
@@ -216,18 +218,36 @@ def test_counting_keeps_no_conversation_alive() -> None:
     assert [message() for message in watched] == [None] * 5
 
 
-def test_messages_held_in_turn_by_one_another_are_let_go_in_time() -> None:
+def test_lists_that_begin_with_each_others_messages_are_let_go_in_time() -> None:
     counter = MessageCounter(len)
-    one, other = HumanMessage("one"), HumanMessage("other")
+    one, other = HumanMessage("one"), SystemMessage("other")
     counter.messages([one, other])
     counter.messages([other, one])
     watched = ref(one)
     del one, other
-    held = [HumanMessage(str(number)) for number in range(LISTS_REMEMBERED)]
-    for message in held:
-        counter.messages([message])
+    for number in range(LISTS_IN_USE):
+        counter.messages([HumanMessage(str(number))])
     gc.collect()
     assert watched() is None
+
+
+@given(st.data())
+def test_what_was_counted_before_does_not_matter(data: st.DataObject) -> None:
+    """Lists that begin alike, by object or by what they say, in any order and length."""
+    counter = MessageCounter(len)
+    texts = st.text("ab", max_size=3)
+    pool: list[AnyMessage] = [
+        _spoken(content=text, name=name) for text in ("", "a", "bb") for name in (None, "n")
+    ]
+    pool += [HumanMessage(text, id="1") for text in ("", "a", "b", "bb")]
+    for _ in range(6):
+        messages = data.draw(st.lists(st.sampled_from(pool), max_size=6))
+        anew, changed = data.draw(st.tuples(st.booleans(), st.booleans()))
+        if anew:  # out of a checkpoint
+            messages = [message.model_copy(deep=True) for message in messages]
+        if messages and changed:  # in place
+            messages[-1].content = data.draw(texts)
+        assert counter.messages(messages) == sum(map(size, messages))
 
 
 def test_many_threads_count_alike() -> None:
