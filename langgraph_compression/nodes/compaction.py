@@ -154,8 +154,8 @@ def _remembered(message: BaseMessage, decides: Any, make: Any) -> Any:
     known = _memo.get(key)
     if known is not None and known[1] is message.content:
         return known[2]
-    made = make()
-    _memo[key] = (ref(message, lambda _: _memo.pop(key, None)), message.content, made)
+    made, forget = make(), _memo.pop  # no global is left when messages outlive the module
+    _memo[key] = (ref(message, lambda _: forget(key, None)), message.content, made)
     return made
 
 
