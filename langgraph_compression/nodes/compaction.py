@@ -171,9 +171,13 @@ For messages that come out of a checkpoint anew at each turn. The texts are not 
 def _previewed(
     run: Run, message: BaseMessage, decides: Any, make: Callable[[], Saved | None]
 ) -> Saved | None:
-    """As `make`, once for each text; a result that is no single text is not remembered."""
+    """As `make`, once for each text.
+
+    A result that is no single text is not remembered, nor is what `redact` made: it may
+    depend on more than the text.
+    """
     text = message.content
-    if not isinstance(text, str):
+    if run.graph.redact or not isinstance(text, str):
         return make()
     previews = _previews.setdefault(run.counter, {})
     key = (sha256(text), decides)
@@ -182,7 +186,7 @@ def _previewed(
         frame, path = known
         return Saved(message.model_copy(update={"content": frame}), path, text) if path else None
     saved = make()
-    if saved is None or saved.text is text:  # else it was redacted or escaped
+    if saved is None or saved.text is text:  # else it was escaped
         if len(previews) >= _PREVIEWS_REMEMBERED:
             previews.clear()
         previews[key] = (str(saved.message.content), saved.path) if saved else ("", "")
@@ -216,7 +220,11 @@ def _saved(run: Run, message: BaseMessage, call: Call | None, block: int = -1) -
         return None
     settings = run.settings
     limit = settings.summary_tool_result_token_limit
-    if run.counter.message(message) <= limit:
+    if (
+        isinstance(message.content, str)
+        and run.graph.own_counter is None  # which may count a whole less than its part
+        and run.counter.message(message) <= limit
+    ):
         return None  # at a glance, as the whole message is counted already: nothing to remember
     tool = (message.name if block < 0 else None) or (call.name if call else "tool")
     query = call.args.get("query") if call is not None and isinstance(call.args, dict) else None

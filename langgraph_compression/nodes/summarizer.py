@@ -86,9 +86,9 @@ def ask_for_summary(run: Run, texts: Iterable[str], so_far: str | None) -> Steps
     rest = Rest(texts)
     while rest:
         room = limit - frame - (run.count(so_far) if so_far else 0)
-        if room < LEAST_PIECE:
+        piece = rest.take(room, count) if room >= LEAST_PIECE + markers else []
+        if not piece:
             raise SummaryFailed("overflow" if asking.overflows else "too_long", asking.usage)
-        piece = rest.take(room, count)
         prompt = filled(run.settings.summary_prompt, framed(piece, so_far))
         answer = yield from _ask(run, prompt, asking)
         if answer is None:

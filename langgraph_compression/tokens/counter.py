@@ -35,7 +35,7 @@ _content = attrgetter("content")
 class _Counted:
     """A list of messages that was counted."""
 
-    __slots__ = ("first", "held", "keys", "tokens")
+    __slots__ = ("held", "keys", "last", "tokens")
 
     def __init__(
         self,
@@ -44,11 +44,11 @@ class _Counted:
         keys: "array[int]",
         tokens: "array[int]",
     ) -> None:
-        # The messages but the first, and the contents of all: let go as soon as the first
-        # message is gone.
-        held: list[Sequence[Any]] = [messages[1:], contents]
+        # The messages but the last, and the contents of all: let go as soon as the last one,
+        # which no other conversation has, is gone.
+        held: list[Sequence[Any]] = [messages[:-1], contents]
         self.held, self.keys, self.tokens = held, keys, tokens
-        self.first = ref(messages[0], lambda _: held.clear()) if messages else lambda: None
+        self.last = ref(messages[-1], lambda _: held.clear()) if messages else lambda: None
 
 
 _NOTHING = _Counted((), (), array("q"), array("q"))
@@ -125,7 +125,7 @@ class MessageCounter:
             self._places = len(counted.keys)
         self._lists[name] = counted
         if len(self._in_use) == LISTS_IN_USE:
-            # Two lists that begin with each other's messages would keep one another alive.
+            # Two lists that hold each other's last message would keep one another alive.
             self._in_use[0].held.clear()
         self._in_use.append(counted)
 
@@ -145,7 +145,7 @@ class MessageCounter:
 def _keys(known: _Counted, given: Sequence[BaseMessage], contents: Sequence[Any]) -> "array[int]":
     """The key of each message: known as long as it is the same object with the same content."""
     rest, before = tuple(known.held) or ((), ())
-    old, upto = [known.first(), *rest], len(before)
+    old, upto = [*rest, known.last()], len(before)
     if all(map(is_, given[:upto], old)) and all(map(is_, contents, before)):
         keys = known.keys[: min(upto, len(given))]
     else:

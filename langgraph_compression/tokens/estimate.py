@@ -2,15 +2,27 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from string import punctuation
 
 from langgraph_compression.state.settings import Profile
 from langgraph_compression.tokens.features import features
 from langgraph_compression.tokens.rates import COLUMNS, RATES
+from langgraph_compression.tokens.scripts import SCRIPT_KINDS
 
 _RATES: dict[str, dict[str, float]] = {
     profile: {name: rates[column] for name, rates in RATES.items() if rates[column]}
     for column, profile in enumerate(COLUMNS)
 }
+
+_MARKS = frozenset(
+    name
+    for name in RATES
+    if name in {"control", *(f"mark_{mark}" for mark in punctuation)}
+    or SCRIPT_KINDS.get(name.removeprefix("script_")) == "symbol"
+)
+_TOGETHER = 6
+"""Marks and symbols that make a token at most. Their rates hold for the order in which people
+write them: what repeats a few strange ones would come to nearly nothing."""
 
 _PART = 1 << 17
 """Characters that are looked at together. A meeting of kinds is lost at each border."""
@@ -57,4 +69,5 @@ def _features(text: str) -> Counter[str]:
 
 def _tokens(counts: Mapping[str, int], profile: str) -> float:
     rates = _RATES[profile]
-    return sum(rates.get(name, 0) * count for name, count in counts.items())
+    tokens = sum(rates.get(name, 0) * count for name, count in counts.items())
+    return max(tokens, sum(counts[name] for name in _MARKS & counts.keys()) / _TOGETHER)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from langgraph_compression.errors import WorkdirError
-from langgraph_compression.workdir.store import TEMPORARY, PartStore
+from langgraph_compression.workdir.store import TEMPORARY, Store
 
 _PART = 1 << 20
 """Characters that are encoded at once: a large text has no second copy in memory."""
 
 
-class LocalStore(PartStore):
+class LocalStore(Store):
     """Files below a folder of this machine.
 
     Args:
@@ -59,7 +59,16 @@ class LocalStore(PartStore):
         _sync(folder)
 
     def put_named(self, folder: str, parts: Iterable[str], path: Callable[[], str]) -> None:
-        """As `put`, part by part; where to rename to is asked when all is written."""
+        """Write a new file that is named by its content, part by part, as `put` would.
+
+        Args:
+            folder: Where.
+            parts: What, in order; they can be encoded. Nobody holds the whole.
+            path: Where in the folder, asked for when all parts are written.
+
+        Raises:
+            FileExistsError: The file is there; it stays as it is.
+        """
         real = self._real(folder)
         with _draft(real, parts) as temporary:
             _link(temporary, self._real(path()))

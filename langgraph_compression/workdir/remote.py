@@ -1,5 +1,6 @@
 """Any fsspec file system as store: memory, S3, Google Cloud, Azure, SFTP."""
 
+import io
 import re
 import uuid
 from collections.abc import Iterable
@@ -9,6 +10,7 @@ from typing import BinaryIO, cast
 
 import fsspec
 from fsspec import AbstractFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
 
 from langgraph_compression.workdir.store import TEMPORARY, Store
 
@@ -41,6 +43,8 @@ class FsspecStore(Store):
     def open(self, path: str) -> BinaryIO:
         """The file to be read piece by piece."""
         fs, full = self._at(path)
+        if isinstance(fs, MemoryFileSystem):  # all who open a file there share one position
+            return io.BytesIO(fs.cat_file(full))
         return cast("BinaryIO", fs.open(full, "rb"))
 
     def put(self, path: str, text: str, *, new: bool) -> None:

@@ -1,7 +1,7 @@
 """The port of the workdir: what it asks of a place where files are kept."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import BinaryIO
 
 TEMPORARY = ".writing-"
@@ -43,20 +43,3 @@ class Store(ABC):
     @abstractmethod
     def find(self, folder: str) -> Iterable[str]:
         """Paths of all files below a folder, in any order; "" is the root."""
-
-
-class PartStore(Store):
-    """A store that takes a file part by part, so that nobody holds the whole of it."""
-
-    @abstractmethod
-    def put_named(self, folder: str, parts: Iterable[str], path: Callable[[], str]) -> None:
-        """Write a new file that is named by its content, as UTF-8, complete or not at all.
-
-        Args:
-            folder: Where; folders are made.
-            parts: What, in order; they can be encoded.
-            path: Where in the folder, asked for when all parts are written.
-
-        Raises:
-            FileExistsError: The file is there; it stays as it is.
-        """

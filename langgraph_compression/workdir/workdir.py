@@ -11,9 +11,10 @@ from typing import NamedTuple
 from fsspec import AbstractFileSystem
 
 from langgraph_compression.errors import WorkdirError
+from langgraph_compression.workdir.local import LocalStore
 from langgraph_compression.workdir.location import store_at
 from langgraph_compression.workdir.paths import checked, is_addressed, is_checked, writable
-from langgraph_compression.workdir.store import PartStore, Store
+from langgraph_compression.workdir.store import Store
 from langgraph_compression.workdir.tried import tried
 
 _PART = 1 << 18
@@ -103,8 +104,8 @@ class Workdir:
         Raises:
             WorkdirError: As `write_text`.
         """
-        store = self._store
-        if not isinstance(store, PartStore) or not self._is_plain():
+        store = self._own_folder()
+        if store is None:
             text = "".join(parts)
             self.write_text(path(), text)
             return
@@ -123,10 +124,9 @@ class Workdir:
 
         try:
             tried("write", form, put)
-        except WorkdirError:
+        finally:
             if raised:  # by the parts, not by the store
-                raise raised[0] from None
-            raise
+                raise raised[0]
 
     def sha256(self, path: str) -> str:
         """SHA-256 of a file in hex, read piece by piece.
@@ -134,7 +134,7 @@ class Workdir:
         Raises:
             WorkdirError: As `read_text`.
         """
-        if not self._is_plain():
+        if self._own_folder() is None:
             return hashlib.sha256(self.read_text(path).encode()).hexdigest()
         form = checked(path)
         return tried("read", form, lambda: self._sha256(form))
@@ -160,11 +160,12 @@ class Workdir:
             return None
 
         at_once = min(self._store.at_once, len(files)) if type(self) is Workdir else 1
+        errors: Iterable[Exception | None] | None = None
         if at_once > 1:
-            with ThreadPoolExecutor(at_once, "workdir") as pool:
+            with suppress(RuntimeError), ThreadPoolExecutor(at_once, "workdir") as pool:
                 errors = list(pool.map(error_of, files))
-        else:
-            errors = list(map(error_of, files))
+        if errors is None:  # one by one, also where no thread can be started
+            errors = map(error_of, files)
         return {path: error for path, error in zip(files, errors, strict=True) if error}
 
     def exists(self, path: str) -> bool:
@@ -185,15 +186,17 @@ class Workdir:
         form = "" if prefix in ("", ".", "./", "/") else checked(prefix.rstrip("/"))
         return tried("list", form or "the workdir", lambda: _below(self._store, form))
 
-    def _is_plain(self) -> bool:
-        """Whether texts go to the store and come from it as they are, not through a subclass."""
-        return all(
-            getattr(own, "__func__", None) is plain
-            for own, plain in (
+    def _own_folder(self) -> LocalStore | None:
+        """The local folder, if texts go there and come back as they are: not through a subclass."""
+        store = getattr(self, "_store", None)
+        plain = all(
+            getattr(own, "__func__", None) is method
+            for own, method in (
                 (self.write_text, Workdir.write_text),
                 (self.read_text, Workdir.read_text),
             )
         )
+        return store if plain and type(store) is LocalStore else None
 
     def _sha256(self, form: str) -> str:
         mark = hashlib.sha256()

@@ -18,6 +18,7 @@ from tests.support.fakes import FakeModel, drive
 TEXT = "line of a long result\n" * 500
 ROWS = '[{"id": 1, "text": "' + "row " * 2000 + '"}]'
 SETTINGS = CompressionSettings(summary_threshold=4)
+LEAST = CompressionSettings(summary_threshold=1.5)
 
 
 def conversation(*results: ToolMessage) -> list[AnyMessage]:
@@ -83,14 +84,13 @@ def test_the_same_text_is_shown_as_it_was_and_saved_wherever_it_is_missing(tmp_p
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 def test_other_settings_give_another_preview(tmp_path: Any, asynchronous: bool) -> None:
     results = [ToolMessage(TEXT, name="read", tool_call_id="1", id="r1")]
-    least = SETTINGS.model_copy(update={"summary_threshold": 1.5})
-    small = least.model_copy(update={"summary_tool_result_token_limit": 50})
+    small = LEAST.model_copy(update={"summary_tool_result_token_limit": 50})
     given: list[dict[str, Any]] = [
-        {"settings": least},
+        {"settings": LEAST},
         {"settings": small},
-        {"settings": least, "counter": len},
-        {"settings": least, "redact": lambda text: text.replace("long", "LONG")},
-        {"settings": least, "redact": lambda text: text.replace("long", "wide")},
+        {"settings": LEAST, "counter": len},
+        {"settings": LEAST, "redact": lambda text: text.replace("long", "LONG")},
+        {"settings": LEAST, "redact": lambda text: text.replace("long", "wide")},
     ]
     first, again = (
         [shown(results, Workdir(tmp_path), asynchronous, **options)["r1"] for options in given]
@@ -116,3 +116,31 @@ def test_a_large_result_is_saved_without_a_second_copy(tmp_path: Any) -> None:
     assert peak < len(text) / 2
     workdir = Workdir(tmp_path)
     assert [workdir.read_text(path) == text for path in workdir.list()] == [True]
+
+
+def test_what_redact_left_alone_once_is_redacted_when_it_is_secret(tmp_path: Any) -> None:
+    """The same result in two conversations, whose secrets differ."""
+    secret = "nothing"
+
+    def redact(text: str) -> str:
+        return text.replace(secret, "***")
+
+    texts = []
+    for folder, secret in (("a", "nothing"), ("b", "long result")):  # noqa: B007
+        workdir = Workdir(tmp_path / folder)
+        results = [ToolMessage(TEXT, name="read", tool_call_id="1", id="r1")]
+        shown(results, workdir, False, settings=LEAST, redact=redact)
+        texts += [workdir.read_text(path) for path in workdir.list()]
+    assert texts == [TEXT, TEXT.replace("long result", "***")]
+
+
+def test_a_result_of_blocks_whose_text_is_mostly_keys_and_links_is_saved(tmp_path: Any) -> None:
+    hit = {"type": "search_hit", "url": "https://example.com/" + "page/" * 30, "score": 1}
+    workdir = Workdir(tmp_path)
+    results = [
+        ToolMessage([hit] * 20, name="find", tool_call_id="1", id="r1"),
+        ToolMessage(TEXT, name="read", tool_call_id="2", id="r2"),
+    ]
+    views = shown(results, workdir, False, settings=LEAST)
+    assert len(workdir.list()) == 2
+    assert "Saved result" in str(views["r1"].content)

@@ -18,7 +18,7 @@ from langchain_core.messages import (
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_compression import CompressionSettings, create_compression_graph
+from langgraph_compression import CompressionSettings, Workdir, create_compression_graph
 from tests.support.conversations import faults_of
 from tests.support.fakes import FakeModel, Outcome, RecordingWorkdir, drive
 
@@ -188,3 +188,23 @@ def test_an_overflow_above_the_threshold_starts_once(asynchronous: bool) -> None
     assert outcome.last("completed")["trigger"] == "threshold"
     sizes = [tokens(view) for view in bench.model.views]
     assert sizes[0] > sizes[1] > sizes[2]
+
+
+def test_a_summarizer_whose_window_takes_hardly_anything_is_not_asked_for_ever(
+    tmp_path: Any,
+) -> None:
+    for window in range(1_000, 1_400, 40):
+        script = ["s"] * 500 + [RuntimeError("asked for ever")] * 2
+        summarizer = FakeModel(*script, profile={"max_input_tokens": window})
+        graph = create_compression_graph(
+            FakeModel(),
+            summary_model=summarizer,
+            settings=CompressionSettings(
+                summary_threshold=8, summary_keep_messages=2, summary_prompt="sum {messages}"
+            ),
+            workdir=Workdir(tmp_path / str(window)),
+            counter=lambda text: 3 * len(text),
+        )
+        turns = [(HumanMessage(f"q{n} " + "word " * 100), AIMessage("a")) for n in range(6)]
+        graph.invoke({"messages": [*(m for turn in turns for m in turn), HumanMessage("next")]})
+        assert len(summarizer.views) < 400  # 18,000 tokens in pieces of 64 and more

@@ -59,6 +59,13 @@ def test_odd_texts_are_counted(text: str) -> None:
     assert 1 <= estimate_tokens(text) <= 2 * len(text)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("pattern", ["({", "!!{", "'\"{", "\1{", "█{", "<>", "};", "%$#", "→✓"])
+def test_a_repeated_pattern_of_marks_does_not_vanish(pattern: str, profile: Profile) -> None:
+    """Each six of them are a token at least, in whatever order."""
+    assert estimate_tokens(pattern * 400, profile) >= len(pattern) * 400 // 6
+
+
 def test_chinese_costs_more_than_a_quarter_token_a_character() -> None:
     text = "上下文压缩把旧的消息写进文件，再让模型写一份摘要。" * 20
     assert 0.5 * len(text) < estimate_tokens(text) < len(text)

@@ -218,7 +218,18 @@ def test_counting_keeps_no_conversation_alive() -> None:
     assert [message() for message in watched] == [None] * 5
 
 
-def test_lists_that_begin_with_each_others_messages_are_let_go_in_time() -> None:
+def test_a_conversation_that_begins_with_a_constant_is_not_kept() -> None:
+    constant = SystemMessage("Be brief.")
+    messages = [constant, HumanMessage("one"), HumanMessage("two")]
+    counter = MessageCounter(len)
+    counter.messages(messages)
+    watched = [ref(message) for message in messages[1:]]
+    del messages
+    gc.collect()
+    assert [message() for message in watched] == [None, None]
+
+
+def test_lists_that_hold_each_others_last_message_are_let_go_in_time() -> None:
     counter = MessageCounter(len)
     one, other = HumanMessage("one"), SystemMessage("other")
     counter.messages([one, other])

@@ -4,6 +4,7 @@ import json
 import tracemalloc
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from pydantic import BaseModel
 from langgraph_compression import Workdir
 from langgraph_compression.errors import WorkdirError
 from langgraph_compression.workdir.history import read_history, write_history
+from langgraph_compression.workdir.local import LocalStore
 
 SAVED = "outputs/large_tool_results/a-0123456789abcdef.txt"
 
@@ -327,3 +329,49 @@ def test_a_file_is_written_and_checked_without_being_held(tmp_path: Path) -> Non
         tracemalloc.stop()
     assert (tmp_path / path).stat().st_size > 20_000_000
     assert peak < 10_000_000
+
+
+class Turned(LocalStore):
+    """Keeps each text backwards."""
+
+    def put(self, path: str, text: str, *, new: bool) -> None:
+        super().put(path, text[::-1], new=new)
+
+    def read(self, path: str) -> bytes:
+        return super().read(path)[::-1]
+
+
+class Kept(Workdir):
+    """A workdir of somebody's own, with nothing of ours but the methods' names."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+
+    def write_text(self, path: str, text: str) -> None:
+        self.files[path] = text
+
+    def read_text(self, path: str) -> str:
+        return self.files[path]
+
+
+def test_history_goes_through_a_store_of_somebodys_own(tmp_path: Path) -> None:
+    workdir = Workdir(Turned(tmp_path.as_posix()))
+    path = write_history(workdir, [HumanMessage("first"), AIMessage("second")], 0, 2, {})
+    assert (tmp_path / path).read_text().endswith('{"type": "human"'[::-1])
+    assert [m.content for m in read_history(workdir.read_text(path), workdir.read_text)] == [
+        "first",
+        "second",
+    ]
+
+
+def test_history_goes_through_a_workdir_of_somebodys_own() -> None:
+    workdir = Kept()
+    path = write_history(workdir, [HumanMessage("first")], 0, 1, {})
+    assert "first" in workdir.files[path]
+
+
+def test_many_threads_write_and_check_one_file(workdir: Workdir) -> None:
+    messages = [HumanMessage(f"Question {n} " * 200) for n in range(200)]
+    with ThreadPoolExecutor(4) as pool:
+        paths = set(pool.map(lambda _: write_history(workdir, messages, 0, 200, {}), range(16)))
+    assert len(paths) == 1

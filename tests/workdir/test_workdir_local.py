@@ -232,3 +232,15 @@ def test_a_large_text_is_saved_without_a_second_copy(inside: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < len(text) / 2
+
+
+def test_files_are_written_where_no_thread_can_be_started(
+    inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    files = {f"outputs/large_tool_results/{n}.txt": f"text {n}" for n in range(5)}
+    assert Workdir(inside).write_missing(files) == {}
+    assert {path: Workdir(inside).read_text(path) for path in files} == files
