@@ -21,7 +21,9 @@ MESSAGES_REMEMBERED = 100_000
 """Messages whose count a counter knows wherever they stand: some 10 MB at most."""
 
 PLACES_REMEMBERED = 1_000_000
-"""Messages whose count it knows by their place in a list: 16 bytes each."""
+"""Messages whose count it knows by their place in a list: 16 bytes each, and `LIST_ITSELF` more
+for each list, which takes some 500."""
+LIST_ITSELF = 32
 
 LISTS_IN_USE = 16
 """Lists whose messages it knows by object: one for each run at work."""
@@ -120,9 +122,10 @@ class MessageCounter:
 
     def _remember(self, name: int, known: _Counted, counted: _Counted) -> None:
         self._places += len(counted.keys) - len(known.keys)
+        self._places += LIST_ITSELF if known is _NOTHING else 0
         if self._places > PLACES_REMEMBERED:
             self._lists.clear()
-            self._places = len(counted.keys)
+            self._places = len(counted.keys) + LIST_ITSELF
         self._lists[name] = counted
         if len(self._in_use) == LISTS_IN_USE:
             # Two lists that hold each other's last message would keep one another alive.
@@ -136,6 +139,7 @@ class MessageCounter:
             joined = "\n".join(text for text in texts if len(text) <= LONG_TEXT)
             tokens = MESSAGE_TOKENS + media_tokens(message.content) + self.count_text(joined)
             tokens += sum(self.count_text(text) for text in texts if len(text) > LONG_TEXT)
+            tokens = int(tokens)  # whatever a counter of the user's own returns
             if len(self._by_key) >= MESSAGES_REMEMBERED:
                 self._by_key.clear()
             self._by_key[key] = tokens

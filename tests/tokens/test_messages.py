@@ -218,6 +218,11 @@ def test_counting_keeps_no_conversation_alive() -> None:
     assert [message() for message in watched] == [None] * 5
 
 
+def test_a_counter_may_return_fractions() -> None:
+    counter: Any = MessageCounter(lambda text: len(text) / 4)  # type: ignore[arg-type, return-value]
+    assert counter.messages([HumanMessage("x" * 6)] * 2) == 2 * (1 + MESSAGE_TOKENS)
+
+
 def test_a_conversation_that_begins_with_a_constant_is_not_kept() -> None:
     constant = SystemMessage("Be brief.")
     messages = [constant, HumanMessage("one"), HumanMessage("two")]
