@@ -104,6 +104,22 @@ def test_session_at_once_is_one_request(run: Run) -> None:
     assert len(view) < len(MESSAGES)
 
 
+def test_readme_shows_the_numbers_of_the_session(run: Run) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    at_once = compress(run, SESSION, "--threshold", "57")[0].report
+    replayed = compress(run, SESSION, "--replay", "--threshold", "8")[0].report
+    before, shown = at_once["tokens"]["before"]["total"], at_once["compacted"]
+    first = min(shown, key=lambda one: one["message"])
+    assert at_once["requests"]["summarized"] == 0
+    assert f"{len(MESSAGES)} messages, {before:,} tokens" in readme
+    assert f"{at_once['tokens']['after']['total']:,} tokens, nothing lost" in readme
+    assert f"tool {first['tool']}: about {first['tokens']:,}\n" in readme
+    assert Path(first["path"]).name in readme
+    requests, last = replayed["requests"]["total"], replayed["tokens"]["after"]["total"]
+    assert f"{requests} requests, all below it, the last with {last:,} instead of" in readme
+    assert replayed["tokens"]["within_threshold"]
+
+
 def test_same_session_gives_the_same_report(run: Run) -> None:
     first, view, _ = compress(run, SESSION, "--threshold", "8")
     second, again, _ = compress(run, SESSION, "--threshold", "8")
