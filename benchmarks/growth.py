@@ -27,20 +27,23 @@ class Course(NamedTuple):
     """With LangGraph's own steps, channels and checkpoints."""
 
 
-def stored(settings: CompressionSettings) -> Course:
-    """One turn after the other, each out of a checkpoint."""
+def stored(settings: CompressionSettings, first: int) -> Course:
+    """One turn after the other, each out of a checkpoint.
+
+    The texts of turns numbered from `first` on are new to the process.
+    """
     own = Clocked(settings, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "one"}}
-    return _course(own, lambda number: own.whole(turn("english", number)[:3], config))
+    return _course(own, lambda number: own.whole(turn("english", first + number)[:3], config))
 
 
-def held() -> Course:
+def held(first: int) -> Course:
     """The same where the messages stay in memory, as within one run."""
     own = Clocked(NEVER)
     messages: list[Any] = []
 
     def take(number: int) -> float:
-        messages.extend(turn("english", number))
+        messages.extend(turn("english", first + number))
         return own.whole(messages)
 
     return _course(own, take)
@@ -119,9 +122,9 @@ def _turn(own: Clocked, config: Any) -> Contender:
 def run(seconds: float = 3.0) -> dict[str, Any]:
     """Seconds until N messages and their exponent; milliseconds of a call after a summary."""
     courses = {
-        "out of a checkpoint each turn, never compressed": stored(NEVER),
-        "out of a checkpoint each turn, default settings": stored(CompressionSettings()),
-        "messages in memory, never compressed": held(),
+        "out of a checkpoint each turn, never compressed": stored(NEVER, 1_000_000),
+        "out of a checkpoint each turn, default settings": stored(CompressionSettings(), 2_000_000),
+        "messages in memory, never compressed": held(3_000_000),
     }
     texts = estimated()
     return {

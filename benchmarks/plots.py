@@ -24,7 +24,7 @@ def draw(results: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
     if "checkpoints" in results:
         for key, name, label in (
             ("bytes", "bytes", "bytes on disk"),
-            ("ms per turn, last tenth", "turns", "ms of a turn"),
+            ("ms per turn, last tenth", "turns", "ms of a turn, last tenth"),
         ):
             drawn.append((f"checkpoints-{name}.svg", f"A thread on SQLite: {label}"))
             lines = {

@@ -1,6 +1,7 @@
 """What a graph was built with, and what one run makes of it."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
@@ -52,7 +53,8 @@ class Compression:
     """What a graph was built with. Arguments as in `create_compression_graph`.
 
     Raises:
-        CompressionError: The model can be none, or a tool has no schema.
+        CompressionError: The model can be none, a tool has no schema, or the workdir is a bare
+            location.
     """
 
     model: Model
@@ -70,6 +72,8 @@ class Compression:
         check_model(self.model)
         if self.summary_model is not None:
             check_model(self.summary_model)
+        if isinstance(self.workdir, str | os.PathLike):
+            raise CompressionError(f"workdir is a bare location: give Workdir({self.workdir!r})")
         _ = self.tool_schemas
 
     @cached_property

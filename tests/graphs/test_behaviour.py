@@ -5,6 +5,7 @@ Oracle: the requests that the models got, the state, the files and the events.
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -505,6 +506,12 @@ def test_almost_no_messages(messages: list[AnyMessage]) -> None:
     outcome = drive(bench.graph, {"messages": messages}, CONFIG, asynchronous=False)
     assert outcome.error is None
     assert len(bench.model.requests) == 1
+
+
+@pytest.mark.parametrize("location", ["memory://pool", Path("here")])
+def test_a_bare_location_as_workdir_is_refused_at_once(location: Any) -> None:
+    with pytest.raises(CompressionError, match="give Workdir"):
+        create_compression_graph(FakeModel(), workdir=location)
 
 
 def test_tools_without_schema_are_refused() -> None:
