@@ -86,7 +86,9 @@ def ask_for_summary(run: Run, texts: Iterable[str], so_far: str | None) -> Steps
     rest = Rest(texts)
     while rest:
         room = limit - frame - (run.count(so_far) if so_far else 0)
-        piece = rest.take(room, count) if room >= LEAST_PIECE + markers else []
+        # A long answer must not leave so little that the range takes hundreds of calls.
+        least = max(LEAST_PIECE + markers, (limit - frame) // 8)
+        piece = rest.take(room, count) if room >= least else []
         if not piece:
             raise SummaryFailed("overflow" if asking.overflows else "too_long", asking.usage)
         prompt = filled(run.settings.summary_prompt, framed(piece, so_far))

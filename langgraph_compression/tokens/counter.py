@@ -3,12 +3,14 @@
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter, is_
 from typing import Any
 from weakref import ref
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
+from langgraph_compression.errors import CompressionError
 from langgraph_compression.tokens.messages import (
     MESSAGE_TOKENS,
     as_json,
@@ -24,6 +26,9 @@ PLACES_REMEMBERED = 1_000_000
 """Messages whose count it knows by their place in a list: 16 bytes each, and `LIST_ITSELF` more
 for each list, which takes some 500."""
 LIST_ITSELF = 32
+
+MOST = 2**53
+"""Tokens of a text at most, whatever a counter says."""
 
 LISTS_IN_USE = 16
 """Lists whose messages it knows by object: one for each run at work."""
@@ -56,6 +61,23 @@ class _Counted:
 _NOTHING = _Counted((), (), array("q"), array("q"))
 
 
+def _whole(count: Callable[[str], Any]) -> Callable[[str], int]:
+    """A counter of the user's own, of whose results arrays can be made."""
+
+    def tokens(text: str) -> int:
+        counted = count(text)
+        try:
+            return min(max(int(counted), 0), MOST)
+        except OverflowError:  # infinity
+            return MOST
+        except (TypeError, ValueError):
+            raise CompressionError(
+                f"the counter returned {counted!r:.40}: it must return a number of tokens"
+            ) from None
+
+    return tokens
+
+
 class MessageCounter:
     """Counts messages with one text counter, each message once.
 
@@ -65,15 +87,18 @@ class MessageCounter:
     most counts a message twice.
 
     Args:
-        count_text: Tokens of a text.
+        count_text: Tokens of a text; fractions are cut off.
+
+    Raises:
+        CompressionError: By each method, if it returns no number.
     """
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
-        self.count_text = count_text
+        self.count_text = _whole(count_text)
         self._by_key: dict[int, int] = {}
         self._lists: dict[int, _Counted] = {}
         self._places = 0
-        self._in_use: deque[_Counted] = deque(maxlen=LISTS_IN_USE)
+        self._in_use: deque[_Counted] = deque()
 
     def message(self, message: BaseMessage) -> int:
         """Tokens of one message with its frame."""
@@ -127,10 +152,11 @@ class MessageCounter:
             self._lists.clear()
             self._places = len(counted.keys) + LIST_ITSELF
         self._lists[name] = counted
-        if len(self._in_use) == LISTS_IN_USE:
-            # Two lists that hold each other's last message would keep one another alive.
-            self._in_use[0].held.clear()
         self._in_use.append(counted)
+        # Two lists that hold each other's last message would keep one another alive.
+        while len(self._in_use) > LISTS_IN_USE:
+            with suppress(IndexError):  # another thread was there
+                self._in_use.popleft().held.clear()
 
     def _count(self, message: BaseMessage, key: int) -> int:
         tokens = self._by_key.get(key)
@@ -139,7 +165,6 @@ class MessageCounter:
             joined = "\n".join(text for text in texts if len(text) <= LONG_TEXT)
             tokens = MESSAGE_TOKENS + media_tokens(message.content) + self.count_text(joined)
             tokens += sum(self.count_text(text) for text in texts if len(text) > LONG_TEXT)
-            tokens = int(tokens)  # whatever a counter of the user's own returns
             if len(self._by_key) >= MESSAGES_REMEMBERED:
                 self._by_key.clear()
             self._by_key[key] = tokens

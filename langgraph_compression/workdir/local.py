@@ -64,13 +64,11 @@ class LocalStore(Store):
         Args:
             folder: Where.
             parts: What, in order; they can be encoded. Nobody holds the whole.
-            path: Where in the folder, asked for when all parts are written.
-
-        Raises:
-            FileExistsError: The file is there; it stays as it is.
+            path: Where in the folder, asked for when all parts are written. A file that is
+                there stays as it is.
         """
         real = self._real(folder)
-        with _draft(real, parts) as temporary:
+        with _draft(real, parts) as temporary, suppress(FileExistsError):
             _link(temporary, self._real(path()))
         _sync(real)
 

@@ -119,8 +119,7 @@ class Workdir:
                 raise
 
         def put() -> None:
-            with suppress(FileExistsError):
-                store.put_named(form, watched(), lambda: writable(path()))
+            store.put_named(form, watched(), lambda: writable(path()))
 
         try:
             tried("write", form, put)

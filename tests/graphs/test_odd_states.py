@@ -208,3 +208,17 @@ def test_a_summarizer_whose_window_takes_hardly_anything_is_not_asked_for_ever(
         turns = [(HumanMessage(f"q{n} " + "word " * 100), AIMessage("a")) for n in range(6)]
         graph.invoke({"messages": [*(m for turn in turns for m in turn), HumanMessage("next")]})
         assert len(summarizer.views) < 400  # 18,000 tokens in pieces of 64 and more
+
+
+def test_long_answers_of_a_summarizer_do_not_multiply_its_calls(tmp_path: Any) -> None:
+    long = FakeModel(answer="word " * 3_000, profile={"max_input_tokens": 8_000})
+    graph = create_compression_graph(
+        FakeModel(),
+        summary_model=long,
+        settings=CompressionSettings(summary_threshold=60),
+        workdir=Workdir(tmp_path),
+        counter=lambda text: len(text) // 4,
+    )
+    turns = [(HumanMessage(f"q{n} " + "text " * 800), AIMessage("a")) for n in range(80)]
+    graph.invoke({"messages": [*(m for turn in turns for m in turn), HumanMessage("next")]})
+    assert 1 <= len(long.views) <= 8 * 80_000 // 4_000

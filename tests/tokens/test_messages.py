@@ -2,7 +2,8 @@
 
 import gc
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
+from typing import Any, cast
 from weakref import ref
 
 import pytest
@@ -18,7 +19,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from langgraph_compression.tokens.counter import LISTS_IN_USE, MessageCounter
+from langgraph_compression.errors import CompressionError
+from langgraph_compression.tokens.counter import LISTS_IN_USE, MOST, MessageCounter
 from langgraph_compression.tokens.messages import MESSAGE_TOKENS
 from tests.support.conversations import conversations
 
@@ -218,9 +220,23 @@ def test_counting_keeps_no_conversation_alive() -> None:
     assert [message() for message in watched] == [None] * 5
 
 
-def test_a_counter_may_return_fractions() -> None:
+def _returned(value: Any, _: str) -> Any:
+    return value
+
+
+def test_a_counter_may_return_fractions_and_nonsense() -> None:
+    message, schema = HumanMessage("x" * 6), {"name": "x" * 20}
     counter: Any = MessageCounter(lambda text: len(text) / 4)  # type: ignore[arg-type, return-value]
-    assert counter.messages([HumanMessage("x" * 6)] * 2) == 2 * (1 + MESSAGE_TOKENS)
+    assert counter.messages([message] * 2) == 2 * (1 + MESSAGE_TOKENS)
+    assert isinstance(counter.tools([schema]), int)
+    for number, expected in ((-5, 0), (float("inf"), MOST), (2**70, MOST), (True, 1)):
+        counter = MessageCounter(cast("Any", partial(_returned, number)))
+        assert counter.messages([message]) == counter.message(message) == expected + MESSAGE_TOKENS
+    for nonsense in (None, "many", float("nan")):
+        counter = MessageCounter(cast("Any", partial(_returned, nonsense)))
+        for _ in range(2):
+            with pytest.raises(CompressionError, match="must return a number of tokens"):
+                counter.messages([message])
 
 
 def test_a_conversation_that_begins_with_a_constant_is_not_kept() -> None:

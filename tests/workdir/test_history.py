@@ -375,3 +375,12 @@ def test_many_threads_write_and_check_one_file(workdir: Workdir) -> None:
     with ThreadPoolExecutor(4) as pool:
         paths = set(pool.map(lambda _: write_history(workdir, messages, 0, 200, {}), range(16)))
     assert len(paths) == 1
+
+
+def test_a_file_where_the_folder_should_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / "conversation_history").write_text("in the way")
+    with pytest.raises(
+        WorkdirError, match="cannot write outputs/conversation_history: File exists"
+    ):
+        write_history(Workdir(tmp_path), [HumanMessage("first")], 0, 1, {})
