@@ -49,13 +49,16 @@ def held(first: int) -> Course:
     return _course(own, take)
 
 
-def _course(own: Clocked, take: Callable[[int], float]) -> Course:
+def _course(
+    own: Clocked, take: Callable[[int], float], spent: Callable[[], float] | None = None
+) -> Course:
+    spent = spent or (lambda: sum(own.by_node.values()))
     course, whole = Course({}, {}), 0.0
     for number in range(MARKS[-1] // 4):
         whole += take(number)
         if (number + 1) * 4 in MARKS:
             mark = str((number + 1) * 4)
-            course.ours[mark], course.whole[mark] = sum(own.by_node.values()), whole
+            course.ours[mark], course.whole[mark] = spent(), whole
     return course
 
 
@@ -70,12 +73,10 @@ def estimated() -> dict[str, float]:
 
     own = Clocked(NEVER, counter, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "one"}}
-    at: dict[str, float] = {}
-    for number in range(MARKS[-1] // 4):
-        own.whole(turn("english", number)[:3], config)
-        if (number + 1) * 4 in MARKS:
-            at[str((number + 1) * 4)] = texts
-    return at
+    course = _course(
+        own, lambda number: own.whole(turn("english", number)[:3], config), lambda: texts
+    )
+    return course.ours
 
 
 def exponent(at: dict[str, float]) -> float:

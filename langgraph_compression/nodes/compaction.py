@@ -194,8 +194,6 @@ def _previewed(
 
 
 def _clipped(run: Run, message: AIMessage) -> AIMessage:
-    if not (message.tool_calls or message.additional_kwargs or isinstance(message.content, list)):
-        return message
     tools, limit = run.settings.clipped_argument_tools, run.settings.tool_argument_char_limit
     if not (message.additional_kwargs or isinstance(message.content, list)) and not any(
         call["name"] in tools for call in message.tool_calls

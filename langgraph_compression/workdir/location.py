@@ -1,7 +1,6 @@
 """Who keeps the files of a location?"""
 
 import os
-import re
 
 import fsspec
 from fsspec import AbstractFileSystem
@@ -10,7 +9,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from langgraph_compression.errors import WorkdirError
 from langgraph_compression.workdir.local import LocalStore
-from langgraph_compression.workdir.remote import FsspecStore
+from langgraph_compression.workdir.remote import FsspecStore, protocol_of
 from langgraph_compression.workdir.store import Store
 
 
@@ -35,7 +34,7 @@ def store_at(location: str | os.PathLike[str] | AbstractFileSystem | Store, root
     url = os.fspath(location)
     if "://" not in url:
         return LocalStore(url)
-    protocol = re.split("::|://", url, maxsplit=1)[0]
+    protocol = protocol_of(url)
     if protocol in ("file", "local"):
         return LocalStore(url.partition("://")[2])
     try:

@@ -18,6 +18,15 @@ _WHOLE = frozenset({"memory", "s3", "s3a", "gs", "gcs", "abfs", "az", "oss"})
 """Protocols that show a file when it is complete, so that one put is enough."""
 
 
+def protocol_of(url: str) -> str:
+    """The first protocol of a URL, which may be chained.
+
+    >>> protocol_of("simplecache::s3://bucket/prefix")
+    'simplecache'
+    """
+    return re.split("::|://", url, maxsplit=1)[0]
+
+
 class FsspecStore(Store):
     """Files below a prefix of an fsspec file system.
 
@@ -31,7 +40,7 @@ class FsspecStore(Store):
         self._root = root
         self._fs: AbstractFileSystem | None = None
         if isinstance(place, str):
-            place = fsspec.get_filesystem_class(re.split("::|://", place, maxsplit=1)[0])
+            place = fsspec.get_filesystem_class(protocol_of(place))
         if place.async_impl:  # made for several calls at a time, which wait for a network
             self.at_once = 8
 

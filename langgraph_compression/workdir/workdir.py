@@ -118,11 +118,8 @@ class Workdir:
                 raised.append(error)
                 raise
 
-        def put() -> None:
-            store.put_named(form, watched(), lambda: writable(path()))
-
         try:
-            tried("write", form, put)
+            tried("write", form, lambda: store.put_named(form, watched(), lambda: writable(path())))
         finally:
             if raised:  # by the parts, not by the store
                 raise raised[0]
