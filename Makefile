@@ -16,8 +16,9 @@ install: $(INSTALLED)  ## set up .venv with every extra, from requirements.lock
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed, {sys.executable} is {sys.version.split()[0]}: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip check --disable-pip-version-check
 	@touch $(INSTALLED)
 
 demo: $(INSTALLED)  ## compress a long session; no key, no service
@@ -39,8 +40,9 @@ bench: $(BENCH)/installed  ## measure against other packages, half an hour; ARGS
 # An environment of its own: the other packages are no concern of the tests.
 $(BENCH)/installed: benchmarks/requirements.lock
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r benchmarks/requirements.lock
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BENCH)/bin/python -m pip check --disable-pip-version-check
 	@touch $(BENCH)/installed
 
 serve: $(INSTALLED)  ## LangGraph Server and Studio's API on 127.0.0.1:2024, offline
