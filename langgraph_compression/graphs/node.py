@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.runnables import RunnableLambda
 
 from langgraph_compression.graphs.compression import CompressionGraph
-from langgraph_compression.state.schema import CompressionState
+from langgraph_compression.state.request import NodeState
 
 CARRIED = ("_summarization_event", "context_pressure", "_summary_attempts")
 SUMMED = ("token_usage", "summary_token_usage")
@@ -25,7 +25,7 @@ def compression_node(graph: CompressionGraph) -> RunnableLambda[Any, dict[str, A
     """
     builder = copy.copy(graph.builder)
     # The host's channels come in, no client's; the changed ones go back.
-    builder.input_schema = builder.output_schema = CompressionState
+    builder.input_schema = builder.output_schema = NodeState
     inner = builder.compile(checkpointer=False, name=graph.name)
 
     def given(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """The one place where the nodes are wired: five nodes and their edges, in any builder."""
 
+import asyncio
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args, get_type_hints
+from typing import Any, Literal, TypedDict, get_args, get_type_hints
 
-from langchain_core.runnables import RunnableLambda
-from langgraph.channels import UntrackedValue
+from langchain_core.runnables import Runnable, RunnableLambda
+from langgraph.config import get_config
 from langgraph.constants import END
 from langgraph.graph import StateGraph
 
@@ -28,7 +30,8 @@ from langgraph_compression.nodes.recount import recount
 from langgraph_compression.nodes.request import as_node
 from langgraph_compression.nodes.summarize import summarize
 from langgraph_compression.state.counting import Count
-from langgraph_compression.state.schema import CompressionState, RequestView
+from langgraph_compression.state.request import NodeState
+from langgraph_compression.state.schema import RouteState
 from langgraph_compression.state.settings import CompressionSettings
 from langgraph_compression.workdir.lease import WorkdirSource
 
@@ -103,7 +106,7 @@ def add_compression(
         ("model", ask_model),
     ):
         builder.add_node(
-            name, as_node(name, graph, logic), input_schema=CompressionState, metadata=CAPABILITY
+            name, as_node(name, graph, logic), input_schema=NodeState, metadata=CAPABILITY
         )
     builder.add_conditional_edges("measure", after_count, {BELOW: "model", REACHED: "compact"})
     builder.add_edge("compact", "recount")
@@ -127,28 +130,30 @@ def _lead_on(
         targets = {name: name for name in names} if names else None
 
     schema = builder.state_schema
-    host = None if isinstance(after_model, str) else RunnableLambda(after_model)
     back = "compact" if targets is None else OVERFLOW
 
     def host_state(state: Mapping[str, Any]) -> Any:
-        own = {key: value for key, value in state.items() if key != "_request"}
+        own = {key: value for key, value in state.items() if key not in added}
         return own if _is_typed_dict(schema) else schema(**own)
 
-    def sync(state: Mapping[str, Any]) -> Any:
+    def sync(state: Any) -> Any:
         if overflowed(state):
             return back
-        return after_model if host is None else host.invoke(host_state(state))
+        if isinstance(after_model, str):
+            return after_model
+        return _asked(after_model, host_state(state))
 
-    async def asynchronous(state: Mapping[str, Any]) -> Any:
+    async def asynchronous(state: Any) -> Any:
         if overflowed(state):
             return back
-        return after_model if host is None else await host.ainvoke(host_state(state))
+        if isinstance(after_model, str):
+            return after_model
+        return await _aasked(after_model, host_state(state))
 
-    # The path sees the host's channels and the request: LangGraph reads what is annotated.
-    fields: dict[str, Any] = {
-        **get_type_hints(schema, include_extras=True),
-        "_request": NotRequired[Annotated[RequestView, UntrackedValue]],
-    }
+    # LangGraph reads what is annotated: the request, and what the host's path sees of its state.
+    routed = get_type_hints(RouteState, include_extras=True)
+    own = {} if isinstance(after_model, str) else get_type_hints(schema, include_extras=True)
+    added, fields = routed.keys() - own.keys(), {**routed, **own}
     seen: Any = TypedDict("AfterModelState", fields)  # type: ignore[misc]
     sync.__annotations__["state"] = asynchronous.__annotations__["state"] = seen
     builder.add_conditional_edges(
@@ -156,6 +161,35 @@ def _lead_on(
         RunnableLambda(sync, afunc=asynchronous, name="after_model"),
         None if targets is None else {OVERFLOW: "compact", **targets},
     )
+
+
+def _asked(path: Callable[..., Any], state: Any) -> Any:
+    """Where the host's path leads, asked without a run of its own: streams would repeat the state.
+
+    Raises:
+        CompressionError: The path can only be awaited.
+    """
+    if isinstance(path, Runnable):
+        return path.invoke(state)
+    answer = _call(path, state)
+    if inspect.iscoroutine(answer):
+        answer.close()
+        raise CompressionError("after_model is async: call the graph with ainvoke or astream")
+    return answer
+
+
+async def _aasked(path: Callable[..., Any], state: Any) -> Any:
+    """`_asked` for an event loop."""
+    if isinstance(path, Runnable):
+        return await path.ainvoke(state)
+    if inspect.iscoroutinefunction(path) or inspect.iscoroutinefunction(type(path).__call__):
+        return await _call(path, state)
+    return await asyncio.to_thread(_asked, path, state)
+
+
+def _call(path: Callable[..., Any], state: Any) -> Any:
+    wants_config = "config" in inspect.signature(path).parameters
+    return path(state, config=get_config()) if wants_config else path(state)
 
 
 def _declared(path: Callable[..., Any]) -> tuple[str, ...]:

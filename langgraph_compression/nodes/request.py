@@ -12,6 +12,7 @@ from langgraph_compression.nodes.effects import Steps, arun, run
 from langgraph_compression.nodes.pressure import pressure_of, total
 from langgraph_compression.nodes.report import Update, emit, reporting
 from langgraph_compression.state.event import Applied, applied_event
+from langgraph_compression.state.request import PreparedRequest, parts_of
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import parts, plain_view, shaped_view
 from langgraph_compression.workdir.workdir import Workdir
@@ -19,15 +20,17 @@ from langgraph_compression.workdir.workdir import Workdir
 Logic = Callable[[Run, CompressionState, RequestView], Steps[Update]]
 
 
-def as_node(
-    name: str, graph: Compression, logic: Logic
-) -> RunnableLambda[CompressionState, Update]:
-    """A node that works sync and async, from one piece of logic."""
+def as_node(name: str, graph: Compression, logic: Logic) -> RunnableLambda[Any, Update]:
+    """A node that reads a `NodeState` and works sync and async, from one piece of logic."""
 
-    def steps(state: CompressionState) -> Steps[Update]:
+    def steps(read: Any) -> Steps[Update]:
+        state: CompressionState = read.values
         state.setdefault("messages", [])  # a delta channel without messages is not there
-        request: RequestView = {**(state.get("_request") or {})}
-        return (yield from reporting(_opened(state, request), request))
+        request: RequestView = {**parts_of(state)}
+        update = yield from reporting(_opened(state, request), request)
+        if "_request" in update:
+            update["_request"] = PreparedRequest(request) if update["_request"] else None
+        return update
 
     def _opened(state: CompressionState, request: RequestView) -> Steps[Update]:
         this_run = yield from open_run(graph, state)
@@ -43,11 +46,11 @@ def as_node(
             else:
                 yield from this_run.release_workdir(failure)
 
-    def sync(state: CompressionState) -> Update:
-        return run(steps(state))
+    def sync(read: Any) -> Update:
+        return run(steps(read))
 
-    async def asynchronous(state: CompressionState) -> Update:
-        return await arun(steps(state))
+    async def asynchronous(read: Any) -> Update:
+        return await arun(steps(read))
 
     return RunnableLambda(sync, afunc=asynchronous, name=name)
 

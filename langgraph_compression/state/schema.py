@@ -8,7 +8,7 @@ from langgraph.channels import UntrackedValue
 # pydantic refuses the one of `typing` before Python 3.12: the server could show no schema.
 from typing_extensions import TypedDict
 
-from langgraph_compression.state.reducers import add_usage, latest_event
+from langgraph_compression.state.reducers import add_usage, latest, latest_event
 
 
 class SummarizationEvent(TypedDict):
@@ -57,7 +57,7 @@ class SummaryAttempts(TypedDict, total=False):
 
 
 class RequestView(TypedDict, total=False):
-    """The request in preparation. One object: LangGraph streams messages in bare lists."""
+    """What is known of the request in preparation. It travels as a `PreparedRequest`."""
 
     messages: list[AnyMessage]
     reading: ContextPressure
@@ -80,13 +80,19 @@ class RequestView(TypedDict, total=False):
     """The provider's error of the last refusal."""
 
 
-class CompressionState(TypedDict):
+class RouteState(TypedDict):
+    """What the edges read: no messages, which a stream of events would show at each edge."""
+
+    context_pressure: NotRequired[Annotated[ContextPressure | None, latest]]
+    _request: NotRequired[Annotated[Any, UntrackedValue]]
+    """A `PreparedRequest`, or nothing. `Any`, so that the server can show a schema."""
+
+
+class CompressionState(RouteState):
     """What the nodes read and write. `messages` keeps the host's reducer."""
 
     messages: list[AnyMessage]
     _summarization_event: NotRequired[Annotated[SummarizationEvent | None, latest_event]]
-    context_pressure: NotRequired[ContextPressure]
     token_usage: NotRequired[Annotated[dict[str, Any], add_usage]]
     summary_token_usage: NotRequired[Annotated[dict[str, Any], add_usage]]
-    _summary_attempts: NotRequired[SummaryAttempts]
-    _request: NotRequired[Annotated[RequestView, UntrackedValue]]
+    _summary_attempts: NotRequired[Annotated[SummaryAttempts | None, latest]]
