@@ -8,20 +8,29 @@ from langchain_core.runnables import RunnableLambda
 
 from langgraph_compression.graphs.compression import CompressionGraph
 from langgraph_compression.state.request import NodeState
+from langgraph_compression.state.schema import CompressionState
 
 CARRIED = ("_summarization_event", "context_pressure", "_summary_attempts")
 SUMMED = ("token_usage", "summary_token_usage")
 
 
-def compression_node(graph: CompressionGraph) -> RunnableLambda[Any, dict[str, Any]]:
+class CompressionNode(RunnableLambda[Any, dict[str, Any]]):
+    """A node that brings its channels with it."""
+
+    def __call__(self, state: CompressionState) -> dict[str, Any]:
+        """Run it. LangGraph reads this annotation and gives the host the channels."""
+        return self.invoke(state)
+
+
+def compression_node(graph: CompressionGraph) -> CompressionNode:
     """Run a compression graph as one node, which returns only what is new.
 
     A subgraph used as a node returns its whole message list, which the host merges and
     stores again at each step; this one returns the new messages and the changed channels.
 
-    Add it with `builder.add_node("chat", compression_node(graph), input_schema=CompressionState)`,
-    so that the host has the channels. Events arrive with `stream_subgraphs=True` only; the
-    flat nodes of `add_compression` do without.
+    Add it with `builder.add_node("chat", compression_node(graph))`: it adds the channels of
+    compression to the host. Events arrive with `stream_subgraphs=True` only; the flat nodes of
+    `add_compression` do without.
     """
     builder = copy.copy(graph.builder)
     # The host's channels come in, no client's; the changed ones go back.
@@ -29,7 +38,8 @@ def compression_node(graph: CompressionGraph) -> RunnableLambda[Any, dict[str, A
     inner = builder.compile(checkpointer=False, name=graph.name)
 
     def given(state: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: state[key] for key in ("messages", *CARRIED) if state.get(key) is not None}
+        # An event that was reset is None, and goes in: without it a stored one would count.
+        return {key: state[key] for key in ("messages", *CARRIED) if key in state}
 
     def new(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
         update = {"messages": after["messages"][len(before.get("messages") or ()) :]}
@@ -45,4 +55,4 @@ def compression_node(graph: CompressionGraph) -> RunnableLambda[Any, dict[str, A
     async def asynchronous(state: Mapping[str, Any]) -> dict[str, Any]:
         return new(state, await inner.ainvoke(given(state)))
 
-    return RunnableLambda(sync, afunc=asynchronous, name=graph.name)
+    return CompressionNode(sync, afunc=asynchronous, name=graph.name)

@@ -3,7 +3,7 @@
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps
 from langgraph_compression.nodes.report import Update
-from langgraph_compression.nodes.request import begin, fill_in, show_compacted
+from langgraph_compression.nodes.request import begin, fill_in, presses, show_compacted
 from langgraph_compression.state.schema import CompressionState, RequestView
 
 
@@ -13,7 +13,9 @@ def compact(run: Run, state: CompressionState, request: RequestView) -> Steps[Up
     Returns:
         The smaller view in `_request`. The messages of the state stay as they are.
     """
-    fill_in(run, state, request)
+    yield from fill_in(run, state, request)
+    if not presses(run, request):  # a kept summary was taken up, after a crash
+        return {"_request": request}
     if run.mode == "compress":  # the range is compacted where it is chosen, in summarize
         begin(run, request)
     else:

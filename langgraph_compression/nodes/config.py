@@ -91,6 +91,16 @@ class Compression:
         """Tokens of the tool schemas by counter, filled as they are counted."""
         return {}
 
+    @cached_property
+    def _warned(self) -> set[str]:
+        return set()
+
+    def warn(self, text: str) -> None:
+        """Say something in the log, once for this graph."""
+        if text not in self._warned:
+            self._warned.add(text)
+            logger.warning(text)
+
     def overflowed(self, error: BaseException) -> bool:
         """Whether the provider refused a request because it was too large."""
         return (self.is_overflow or is_context_overflow)(error)

@@ -17,9 +17,8 @@ def measure(run: Run, state: CompressionState, request: RequestView) -> Steps[Up
         reading: the state changes only if the thread is compressed.
     """
     cast("dict[str, Any]", request).clear()  # what an earlier run may have left behind
-    fill_in(run, state, request)
+    yield from fill_in(run, state, request)
     update: Update = {"_request": request}
     if run.mode == "chat":
         update["context_pressure"] = request["reading"]
     return update
-    yield  # no step here waits; a node's logic is a generator all the same

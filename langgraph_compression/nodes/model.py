@@ -78,7 +78,7 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
 
 def _rebuild(run: Run, state: CompressionState, request: RequestView) -> Steps[None]:
     """The view again, after a crash between the nodes: as measure and compact would make it."""
-    fill_in(run, state, request)
+    yield from fill_in(run, state, request)
     if request["before_tokens"] >= run.settings.threshold:
         yield from show_compacted(run, state, request)
 

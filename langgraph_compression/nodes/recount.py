@@ -14,10 +14,9 @@ def recount(run: Run, state: CompressionState, request: RequestView) -> Steps[Up
     Returns:
         The reading in `context_pressure`; in mode `compress` nothing new.
     """
-    fill_in(run, state, request)
+    yield from fill_in(run, state, request)
     request["reading"] = pressure_of(run, request["messages"])
     update: Update = {"_request": request}
     if run.mode == "chat":
         update["context_pressure"] = request["reading"]
     return update
-    yield  # no step here waits; a node's logic is a generator all the same

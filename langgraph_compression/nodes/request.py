@@ -1,21 +1,33 @@
 """The request in preparation, which the nodes hand on; rebuilt from the state when missing."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 
+from langgraph_compression.errors import WorkdirError
 from langgraph_compression.nodes.compaction import Compacted, compact_tail
 from langgraph_compression.nodes.config import Compression, Run, open_run
-from langgraph_compression.nodes.effects import Steps, arun, run
+from langgraph_compression.nodes.effects import Steps, arun, in_thread, run
 from langgraph_compression.nodes.pressure import pressure_of, total
 from langgraph_compression.nodes.report import Update, emit, reporting
-from langgraph_compression.state.event import Applied, applied_event
+from langgraph_compression.policy.summary import last_request, summary_message, summary_text
+from langgraph_compression.state.event import Applied, applied_event, binding
+from langgraph_compression.state.reducers import cutoff_of
 from langgraph_compression.state.request import PreparedRequest, parts_of
-from langgraph_compression.state.schema import CompressionState, RequestView
+from langgraph_compression.state.schema import (
+    CompressionState,
+    RequestView,
+    SummarizationEvent,
+)
 from langgraph_compression.state.view import parts, plain_view, shaped_view
+from langgraph_compression.workdir.kept_summary import KeptSummary, find_summary, text_mark
 from langgraph_compression.workdir.workdir import Workdir
+
+logger = logging.getLogger("langgraph_compression")
 
 Logic = Callable[[Run, CompressionState, RequestView], Steps[Update]]
 
@@ -24,10 +36,14 @@ def as_node(name: str, graph: Compression, logic: Logic) -> RunnableLambda[Any, 
     """A node that reads a `NodeState` and works sync and async, from one piece of logic."""
 
     def steps(read: Any) -> Steps[Update]:
-        state: CompressionState = read.values
+        state: CompressionState = read.values.copy()
         state.setdefault("messages", [])  # a delta channel without messages is not there
         request: RequestView = {**parts_of(state)}
+        standing = state.get("_summarization_event")
         update = yield from reporting(_opened(state, request), request)
+        event = update.get("_summarization_event", state.get("_summarization_event"))
+        if event and event is not standing:
+            update["_summarization_event"] = _in_place_of(standing, event)
         if "_request" in update:
             update["_request"] = PreparedRequest(request) if update["_request"] else None
         return update
@@ -55,25 +71,85 @@ def as_node(name: str, graph: Compression, logic: Logic) -> RunnableLambda[Any, 
     return RunnableLambda(sync, afunc=asynchronous, name=name)
 
 
+def _in_place_of(standing: Any, event: SummarizationEvent) -> SummarizationEvent:
+    """The event as a write to its channel, also where one stands that does not apply any more."""
+    reached = cutoff_of(standing)
+    if reached is None or reached < event["cutoff_index"]:
+        return event
+    return {**event, "replaces": reached}
+
+
+def event_of(
+    messages: Sequence[AnyMessage], cutoff: int, message: HumanMessage, file_path: str | None
+) -> SummarizationEvent:
+    """A summary as an event, bound to its messages."""
+    return {
+        "cutoff_index": cutoff,
+        "summary_message": message,
+        "file_path": file_path,
+        **binding(messages, cutoff),  # type: ignore[typeddict-item]
+    }
+
+
+def kept_event(
+    run: Run, state: CompressionState, applied: Applied | None
+) -> Steps[SummarizationEvent | None]:
+    """The summary in the workdir that reaches furthest, as an event; None without one.
+
+    An event that was reset stays so. One that applies is continued, or stands.
+    """
+    if "_summarization_event" in state and state["_summarization_event"] is None:
+        return None
+    workdir = yield from run.open_workdir()
+    messages = state["messages"]
+    continues = text_mark(summary_text(applied.summary)) if applied else None
+    look = partial(find_summary, beyond=applied.cutoff if applied else 0, continues=continues)
+    try:
+        kept: KeptSummary | None = yield in_thread(look, workdir, messages)
+    except WorkdirError as error:
+        logger.warning("kept summaries not read: %s", error)
+        return None
+    if kept is None:
+        return None
+    cutoff = kept.cutoff_index
+    quote = last_request(messages[: max(cutoff, kept.made_of)], cutoff, run.count)
+    message = summary_message(kept.text, file_path=kept.file_path, quote=quote, cutoff=cutoff)
+    return event_of(messages, cutoff, message, kept.file_path)
+
+
 def applied_now(state: Mapping[str, Any]) -> Applied | None:
     """The event of the state, as far as it applies to the messages of the state."""
     return applied_event(state.get("_summarization_event"), state["messages"])
 
 
-def fill_in(run: Run, state: CompressionState, request: RequestView) -> None:
-    """Give a request its view, if it has none: at the start, and after a crash."""
+def fill_in(run: Run, state: CompressionState, request: RequestView) -> Steps[None]:
+    """Give a request its view, if it has none: at the start, and after a crash.
+
+    Where no event applies and the request would be compressed, a kept summary is taken up.
+    """
     if "messages" in request:
         return
     applied = applied_now(state)
     show(run, request, plain_view(state["messages"], applied), shaped=applied is not None)
-    request["before_tokens"] = total(request["reading"])
     if run.mode == "compress":
         request["forced"] = True
+    if applied is None and presses(run, request):
+        event = yield from kept_event(run, state, None)
+        if event is not None:
+            state["_summarization_event"] = event
+            show(run, request, plain_view(state["messages"], applied_now(state)))
+    request["before_tokens"] = total(request["reading"])
 
 
 def show(run: Run, request: RequestView, view: list[AnyMessage], *, shaped: bool = True) -> None:
     """Put a view into the request, counted."""
     request.update({"messages": view, "shaped": shaped, "reading": pressure_of(run, view)})
+
+
+def presses(run: Run, request: RequestView) -> bool:
+    """Whether the request is to be made smaller."""
+    forced = request.get("forced", False)
+    return forced or total(request["reading"]) >= run.settings.threshold
 
 
 def begin(run: Run, request: RequestView) -> None:

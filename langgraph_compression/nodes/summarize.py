@@ -1,11 +1,13 @@
 """The `summarize` node: let a summary stand for the older part of the history."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.config import get_config
 
 from langgraph_compression.nodes.clipping import clipped_view, target_of
 from langgraph_compression.nodes.config import Run
@@ -17,15 +19,19 @@ from langgraph_compression.nodes.request import (
     begin,
     compacted,
     compacted_view,
+    event_of,
     fail,
     fill_in,
+    kept_event,
     note,
+    presses,
     show,
 )
 from langgraph_compression.nodes.summarizer import Summary, SummaryFailed, ask_for_summary
 from langgraph_compression.policy.cut import SMALLEST_RANGE, Reason, choose_cut
 from langgraph_compression.policy.digest import digest
 from langgraph_compression.policy.saved_result import Saved
+from langgraph_compression.policy.stored_text import RedactionError, redacted
 from langgraph_compression.policy.summary import (
     last_request,
     notice_message,
@@ -33,8 +39,8 @@ from langgraph_compression.policy.summary import (
     summary_message,
     summary_text,
 )
-from langgraph_compression.state.event import Applied, binding
-from langgraph_compression.state.reducers import add_usage, cutoff_of
+from langgraph_compression.state.event import Applied
+from langgraph_compression.state.reducers import add_usage
 from langgraph_compression.state.schema import (
     CompressionState,
     RequestView,
@@ -43,6 +49,7 @@ from langgraph_compression.state.schema import (
 )
 from langgraph_compression.state.view import Parts, parts, plain_view, shaped_view
 from langgraph_compression.workdir.history import write_history
+from langgraph_compression.workdir.kept_summary import KeptSummary, text_mark, write_summary
 from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")
@@ -93,7 +100,9 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
         The event and the new view; without a usable summary the view with a digest and the
         count of failures; in mode `compress` no view.
     """
-    fill_in(run, state, request)
+    yield from fill_in(run, state, request)
+    if not presses(run, request):  # a kept summary was taken up, after a crash
+        return _viewed(run, request)
     begin(run, request)
     work = yield from _open(run, state, request)
     waiting = work.attempts.get("wait", 0)
@@ -122,18 +131,50 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
 
 def _summarized(work: Work, cut: int) -> Steps[Update]:
     """Archive and summarize the tail up to the cut."""
-    path, error = yield from _archive(work, cut)
-    if error and work.manual:
-        return _refused(work, "history", error)
+    if work.applied:
+        kept = yield from kept_event(work.run, work.state, work.applied)
+        if kept is not None:  # it was made and paid for already, before a crash
+            return (yield from _succeed(work, kept))
+    path: str | None = None
     try:
+        path, error = yield from _archive(work, cut)
+        if error and work.manual:
+            return _refused(work, "history", error)
         summary = yield from _summary(work, cut)
         message = _message(work, cut, summary, path)
-    except SummaryFailed as failure:
+    except (SummaryFailed, RedactionError) as failure:
         if work.manual:
             return _refused(work, "summary", failure.kind)
         update = yield from _fall_back(work, cut, failure.kind, path)
-        return _with_usage(update, failure.usage)
-    return _with_usage((yield from _succeed(work, cut, message, path)), summary.usage)
+        return _with_usage(update, failure.usage if isinstance(failure, SummaryFailed) else {})
+    position = work.base.start + cut
+    yield from _keep(work, position, summary_text(message), path)
+    event = event_of(work.messages, position, message, path)
+    return _with_usage((yield from _succeed(work, event)), summary.usage)
+
+
+def _keep(work: Work, position: int, text: str, path: str | None) -> Steps[None]:
+    """Write the summary beside its history file: a host may not carry the event."""
+    if path is None:
+        return
+    graph = work.run.graph
+    if graph.workdir is None and not (get_config().get("configurable") or {}).get("thread_id"):
+        graph.warn(
+            "summaries are not kept: this run has no thread, so the next one finds neither the "
+            "summary nor its files. Compile with a checkpointer and name "
+            "configurable.thread_id, or give a workdir that stays"
+        )
+    try:
+        kept = KeptSummary(
+            cutoff_index=position,
+            text=_redact(work)(text),
+            file_path=path,
+            made_of=len(work.messages),
+            continues=text_mark(summary_text(work.applied.summary)) if work.applied else None,
+        )
+        yield in_thread(write_summary, work.workdir, work.messages, kept)
+    except Exception as error:  # any store may fail in its own way; the event is there
+        logger.warning("summary not kept beside %s: %s", path, type(error).__name__)
 
 
 def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work]:
@@ -185,8 +226,10 @@ def _archive(work: Work, cut: int) -> Steps[tuple[str | None, str | None]]:
             start,
             start + cut,
             saved,
-            work.run.graph.redact,
+            _redact(work),
         )
+    except RedactionError:  # nothing is written, and nothing goes to the summarizer
+        raise
     except Exception as error:  # any store may fail in its own way; the summary goes on
         kind = type(error).__name__
         logger.warning("history of messages %d to %d not written: %s", start, start + cut, kind)
@@ -196,11 +239,15 @@ def _archive(work: Work, cut: int) -> Steps[tuple[str | None, str | None]]:
     return path, None
 
 
+def _redact(work: Work) -> Callable[[str], str]:
+    return partial(redacted, redact=work.run.graph.redact)
+
+
 def _summary(work: Work, cut: int) -> Steps[Summary]:
     run = work.run
     if run.summarizer is None:
         return Summary(_digest(work, 0, cut), {})
-    redact = run.graph.redact or (lambda text: text)
+    redact = _redact(work)
     texts = (
         redact(rendered(message, work.base.start + at))
         for at, message in enumerate(islice(work.tail, cut))
@@ -234,18 +281,10 @@ def _message(work: Work, cut: int, summary: Summary, path: str | None) -> HumanM
     return message
 
 
-def _succeed(work: Work, cut: int, message: HumanMessage, path: str | None) -> Steps[Update]:
-    run, request, position = work.run, work.request, work.base.start + cut
-    event: SummarizationEvent = {
-        "cutoff_index": position,
-        "summary_message": message,
-        "file_path": path,
-        **binding(work.messages, position),  # type: ignore[typeddict-item]
-    }
-    standing = cutoff_of(work.state.get("_summarization_event"))
-    if standing is not None and standing >= position:
-        event["replaces"] = standing
-    applied = Applied(position, message, path)
+def _succeed(work: Work, event: SummarizationEvent) -> Steps[Update]:
+    run, request = work.run, work.request
+    position, path = event["cutoff_index"], event["file_path"]
+    applied, cut = Applied(position, event["summary_message"], path), position - work.base.start
     view = plain_view(work.messages, applied)
     note(request, "summarized", messages=cut, cutoff_index=position, file_path=path)
     update: Update = {"_summarization_event": event}
@@ -266,7 +305,7 @@ def _succeed(work: Work, cut: int, message: HumanMessage, path: str | None) -> S
         view = yield from clipped_view(run, work.workdir, work.state, request, applied)
     elif total(reading) >= run.settings.threshold:
         view = yield from compacted_view(run, work.workdir, work.state, request, applied)
-    return {**update, **_viewed(work, view)}
+    return {**update, **_viewed(run, request, view)}
 
 
 def _fall_back(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update]:
@@ -295,7 +334,7 @@ def _wait(work: Work, cut: int) -> Steps[Update]:
 
 
 def _digested(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update]:
-    run, start = work.run, work.base.start
+    run, request, start = work.run, work.request, work.base.start
     notice = notice_message(
         _digest(work, start, cut),
         kind=kind,
@@ -314,7 +353,7 @@ def _digested(work: Work, cut: int, kind: str, path: str | None) -> Steps[Update
         view = yield from clipped_view(
             run, work.workdir, work.state, work.request, work.applied, base
         )
-    return _viewed(work, view)
+    return _viewed(run, request, view)
 
 
 def _nothing(work: Work, reason: Reason) -> Steps[Update]:
@@ -329,7 +368,7 @@ def _nothing(work: Work, reason: Reason) -> Steps[Update]:
         view = yield from clipped_view(run, work.workdir, work.state, request, work.applied)
     else:
         view = shaped_view(work.messages, work.base._replace(tail=work.tail))
-    return _viewed(work, view)
+    return _viewed(run, request, view)
 
 
 def _refused(work: Work, what: str, kind: str) -> Update:
@@ -338,9 +377,10 @@ def _refused(work: Work, what: str, kind: str) -> Update:
     return {"_request": {}}
 
 
-def _viewed(work: Work, view: list[AnyMessage]) -> Update:
-    show(work.run, work.request, view)
-    return {"_request": work.request, "context_pressure": work.request["reading"]}
+def _viewed(run: Run, request: RequestView, view: list[AnyMessage] | None = None) -> Update:
+    if view is not None:
+        show(run, request, view)
+    return {"_request": request, "context_pressure": request["reading"]}
 
 
 def _with_usage(update: Update, usage: dict[str, object]) -> Update:

@@ -192,7 +192,8 @@ def test_summaries_are_cumulative(asynchronous: bool) -> None:
             for m in read_history(bench.workdir.files[path], bench.workdir.read_text)]  # fmt: skip
     state = bench.values["messages"]
     assert [m.id for m in kept] == [m.id for m in state[: second["cutoff_index"]]]
-    assert len(bench.workdir.written) == len(set(bench.workdir.written)) == 2
+    assert len(bench.workdir.history) == len(bench.workdir.summaries) == 2
+    assert len(bench.workdir.written) == len(set(bench.workdir.written)) == 4
 
 
 @BOTH

@@ -155,7 +155,7 @@ def test_compression_as_one_node(asynchronous: bool) -> None:
         model, settings=SMALL, summary_model=summarizer, workdir=RecordingWorkdir()
     )
     builder = StateGraph(MessagesState)
-    builder.add_node("chat", compression_node(inner), input_schema=CompressionState)
+    builder.add_node("chat", compression_node(inner))
     builder.add_edge(START, "chat")
     graph = builder.compile(checkpointer=InMemorySaver())
 

@@ -133,7 +133,11 @@ def test_failing_release_hides_nothing(
 @each_way
 def test_failing_release_does_not_replace_the_error(way: str, loop: bool) -> None:
     sandbox = Sandbox(fails_to="leave")
-    graph = graph_of(getattr(sandbox, way), redact=lambda text: 1 / 0)
+    graph = graph_of(
+        getattr(sandbox, way),
+        summary_model=FakeModel(answer=RuntimeError("refused")),
+        is_overflow=lambda error: 1 / 0,
+    )
     outcome = drive(graph, {"messages": LONG}, CONFIG, asynchronous=loop)
     assert isinstance(outcome.error, ZeroDivisionError)
     assert sandbox.balanced

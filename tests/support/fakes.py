@@ -114,7 +114,14 @@ class RecordingWorkdir(Workdir):
     @property
     def history(self) -> dict[str, str]:
         """Files of the history, in order of writing."""
-        return self.under("conversation_history")
+        files = self.under("conversation_history")
+        return {path: text for path, text in files.items() if path.endswith(".jsonl")}
+
+    @property
+    def summaries(self) -> dict[str, str]:
+        """Summaries that are kept beside them."""
+        files = self.under("conversation_history")
+        return {path: text for path, text in files.items() if path.endswith(".summary.json")}
 
     @property
     def results(self) -> dict[str, str]:
