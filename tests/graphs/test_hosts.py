@@ -14,7 +14,6 @@ from langgraph_compression import (
     CompressionContext,
     CompressionError,
     CompressionSettings,
-    CompressionState,
     add_compression,
     compression_node,
     create_chatbot_graph,
