@@ -38,6 +38,12 @@ from langgraph_compression.workdir.lease import WorkdirSource
 CAPABILITY = {"capability": "context_compression"}
 """Metadata of the nodes of a graph that can compress its threads."""
 
+_NODE_OPTIONS = frozenset(
+    name
+    for name, parameter in inspect.signature(StateGraph.add_node).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+) - {"input_schema"}
+
 AfterModel = str | Callable[[Any], Hashable | Sequence[Hashable]]
 """What follows the model: a node, END, or a path function of the host's state."""
 
@@ -56,6 +62,7 @@ def add_compression(
     redact: Redact | None = None,
     after_model: AfterModel = END,
     path_map: Mapping[Hashable, str] | Sequence[str] | None = None,
+    **model_node: Any,
 ) -> None:
     """Add `measure`, `compact`, `recount`, `summarize`, `model` and their edges to a graph.
 
@@ -77,10 +84,19 @@ def add_compression(
         after_model: A node's name, END, or a function of the host's state that returns one
             or several.
         path_map: What the function may return, as for `add_conditional_edges`.
+        model_node: What else the node `model` is to have, by the names that `StateGraph.add_node`
+            gives it: `retry_policy`, `cache_policy`, `timeout`, `error_handler`, `metadata` …
 
     Raises:
-        CompressionError: The input schema lets a client set the event.
+        CompressionError: The input schema lets a client set the event, or `add_node` knows no
+            such argument.
     """
+    unknown = model_node.keys() - _NODE_OPTIONS
+    if unknown:
+        raise CompressionError(
+            f"add_compression has no argument {', '.join(sorted(unknown))}; the node `model` "
+            f"takes {', '.join(sorted(_NODE_OPTIONS))}"
+        )
     if "_summarization_event" in get_type_hints(builder.input_schema):
         raise CompressionError(
             f"the input schema {builder.input_schema.__name__} exposes _summarization_event: any "
@@ -105,9 +121,10 @@ def add_compression(
         ("summarize", summarize),
         ("model", ask_model),
     ):
-        builder.add_node(
-            name, as_node(name, graph, logic), input_schema=NodeState, metadata=CAPABILITY
-        )
+        options = model_node if name == "model" else {}
+        metadata = {**(options.get("metadata") or {}), **CAPABILITY}
+        node = as_node(name, graph, logic)
+        builder.add_node(name, node, **{**options, "input_schema": NodeState, "metadata": metadata})
     builder.add_conditional_edges("measure", after_count, {BELOW: "model", REACHED: "compact"})
     builder.add_edge("compact", "recount")
     builder.add_conditional_edges("recount", after_count, {BELOW: "model", REACHED: "summarize"})

@@ -1,13 +1,17 @@
 """Compression in graphs of other people: any state, any edges behind the model, one node."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
+from langgraph.types import CachePolicy, RetryPolicy
 from pydantic import BaseModel
 
 from langgraph_compression import (
@@ -195,3 +199,81 @@ def test_the_drawn_graph(make: Any) -> None:
             f"\t{node}({node}<hr/><small><em>capability = context_compression</em></small>)"
             in drawn
         )
+
+
+@BOTH
+def test_the_model_node_takes_the_policies_of_its_host(asynchronous: bool) -> None:
+    model = FakeModel(ConnectionError("gone"), "Hello.")
+    builder = StateGraph(MessagesState)
+    add_compression(
+        builder,
+        model,
+        workdir=RecordingWorkdir(),
+        retry_policy=RetryPolicy(initial_interval=0, jitter=False, retry_on=ConnectionError),
+        metadata={"team": "search"},
+    )
+    builder.add_edge(START, "measure")
+    graph = builder.compile(checkpointer=InMemorySaver())
+
+    outcome = drive(graph, {"messages": [("user", "Hi")]}, CONFIG, asynchronous=asynchronous)
+
+    assert outcome.error is None
+    assert [m.content for m in graph.get_state(CONFIG).values["messages"]] == ["Hi", "Hello."]
+    assert graph.nodes["model"].metadata == {"team": "search", "capability": "context_compression"}
+
+
+@BOTH
+def test_a_retried_request_is_compressed_once(asynchronous: bool) -> None:
+    model, summarizer = FakeModel(ConnectionError("gone"), "Hello."), FakeModel(answer="SUMMARY")
+    builder = StateGraph(MessagesState)
+    add_compression(
+        builder,
+        model,
+        settings=SMALL,
+        summary_model=summarizer,
+        workdir=RecordingWorkdir(),
+        retry_policy=RetryPolicy(initial_interval=0, jitter=False, retry_on=ConnectionError),
+    )
+    builder.add_edge(START, "measure")
+
+    outcome = drive(builder.compile(), {"messages": long_history()}, asynchronous=asynchronous)
+
+    assert outcome.error is None
+    assert len(summarizer.requests) == 1
+    assert model.views[0] == model.views[1]
+    assert outcome.statuses() == ["started", "failed", "completed"]  # an attempt failed
+
+
+@BOTH
+def test_a_cached_answer_belongs_to_its_messages(asynchronous: bool) -> None:
+    model = FakeModel("One.", "Two.")
+    builder = StateGraph(MessagesState)
+    add_compression(builder, model, workdir=RecordingWorkdir(), cache_policy=CachePolicy())
+    builder.add_edge(START, "measure")
+    graph: Any = builder.compile(cache=InMemoryCache())
+    first, second = HumanMessage("Hi", id="1"), HumanMessage("Ho", id="2")
+
+    for message in (first, first, second):
+        drive(graph, {"messages": [message]}, asynchronous=asynchronous)
+
+    assert [view[0].content for view in model.views] == ["Hi", "Ho"]
+
+
+def test_the_model_node_may_have_a_timeout() -> None:
+    class Slow(FakeModel):
+        async def ainvoke(self, *args: Any, **kwargs: Any) -> AIMessage:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    builder = StateGraph(MessagesState)
+    add_compression(builder, Slow(), workdir=RecordingWorkdir(), timeout=0.05)
+    builder.add_edge(START, "measure")
+
+    outcome = drive(builder.compile(), {"messages": [("user", "Hi")]}, asynchronous=True)
+
+    assert isinstance(outcome.error, NodeTimeoutError)
+
+
+def test_an_argument_that_no_node_has_is_refused() -> None:
+    with pytest.raises(CompressionError, match=r"no argument retry_polcy.*retry_policy"):
+        add_compression(StateGraph(MessagesState), FakeModel(), retry_polcy=RetryPolicy())
