@@ -9,7 +9,7 @@ from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Do, Steps
 from langgraph_compression.nodes.pressure import total
 from langgraph_compression.nodes.report import Update, completed
-from langgraph_compression.nodes.request import fill_in, show_compacted
+from langgraph_compression.nodes.request import fill_in, presses, show_compacted
 from langgraph_compression.nodes.usage import usage_of
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import request_messages
@@ -79,7 +79,7 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
 def _rebuild(run: Run, state: CompressionState, request: RequestView) -> Steps[None]:
     """The view again, after a crash between the nodes: as measure and compact would make it."""
     yield from fill_in(run, state, request)
-    if request["before_tokens"] >= run.settings.threshold:
+    if presses(run, request):
         yield from show_compacted(run, state, request)
 
 

@@ -138,7 +138,9 @@ def fill_in(run: Run, state: CompressionState, request: RequestView) -> Steps[No
         if event is not None:
             state["_summarization_event"] = event
             show(run, request, plain_view(state["messages"], applied_now(state)))
-    request["before_tokens"] = total(request["reading"])
+    reading = request["reading"]  # compress now is about the messages alone
+    manual = run.mode == "compress"
+    request["before_tokens"] = (reading["messages"] or 0) if manual else total(reading)
 
 
 def show(run: Run, request: RequestView, view: list[AnyMessage], *, shaped: bool = True) -> None:

@@ -292,13 +292,7 @@ def _succeed(work: Work, event: SummarizationEvent) -> Steps[Update]:
         update["_summary_attempts"] = {}
     reading = pressure_of(run, view)
     if work.manual:
-        before = run.counter.messages(request["messages"])
-        completed(
-            {**request, "before_tokens": before},
-            reading["messages"] or 0,
-            event,
-            compressed_messages=cut,
-        )
+        completed(request, reading["messages"] or 0, event, compressed_messages=cut)
         unknown = {"system": None, "tools": None, "total": None}
         return {**update, "context_pressure": {**reading, **unknown}, "_request": {}}
     if "refusal" in request:
@@ -361,8 +355,7 @@ def _nothing(work: Work, reason: Reason) -> Steps[Update]:
     run, request = work.run, work.request
     note(request, "nothing", reason=reason)
     if work.manual:
-        tokens = run.counter.messages(request["messages"])
-        completed({**request, "before_tokens": tokens}, tokens, None, compressed_messages=0)
+        completed(request, request["before_tokens"], None, compressed_messages=0)
         return {"_request": {}}
     if "refusal" in request:
         view = yield from clipped_view(run, work.workdir, work.state, request, work.applied)

@@ -68,6 +68,7 @@ class RequestView(TypedDict, total=False):
     """threshold, overflow or manual; absent before compression started."""
     forced: bool
     before_tokens: int
+    """Of the whole request; of the messages when a thread is compressed by hand."""
     actions: list[dict[str, Any]]
     failures: list[dict[str, str]]
     unsaved: list[str]

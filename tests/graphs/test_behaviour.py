@@ -20,6 +20,7 @@ from langchain_core.messages import (
 )
 
 from langgraph_compression import (
+    CompressionContext,
     CompressionError,
     CompressionSettings,
     Workdir,
@@ -554,3 +555,22 @@ def test_workdir_is_fresh_for_a_run_without_thread(tmp_path: Any, monkeypatch: A
     folders = list(tmp_path.iterdir())
     assert len(folders) == 2
     assert all(Workdir(folder).list("outputs/conversation_history") for folder in folders)
+
+
+@BOTH
+@pytest.mark.parametrize("count", [12, 1], ids=["completed", "nothing to do"])
+def test_by_hand_both_events_count_the_messages(count: int, asynchronous: bool) -> None:
+    bench = Bench(system_prompt="Be kind. " * 50)
+    bench.put(turns(count))
+
+    outcome = drive(
+        bench.graph,
+        {"messages": []},
+        CONFIG,
+        context=CompressionContext(mode="compress"),
+        asynchronous=asynchronous,
+    )
+
+    assert outcome.error is None
+    before = outcome.last("started")["before_tokens"]
+    assert before == outcome.last("completed")["before_tokens"] < count * 300
