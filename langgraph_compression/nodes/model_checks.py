@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers.base import BaseLLMOutputParser
 from langchain_core.runnables import Runnable, RunnableSequence
 from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.runnables.history import RunnableWithMessageHistory
 from pydantic import BaseModel
 
 from langgraph_compression.errors import CompressionError
@@ -44,7 +43,7 @@ def check_runnable(model: Runnable[Any, Any]) -> None:
         CompressionError: As there.
     """
     for one in _all(model):
-        if isinstance(one, RunnableWithMessageHistory):
+        if type(one).__name__ == "RunnableWithMessageHistory":  # deprecated, may go
             raise CompressionError(
                 "the model is a RunnableWithMessageHistory, which sends a history of its own "
                 "before the graph's: give the model inside of it; the graph keeps the messages"
@@ -113,8 +112,9 @@ def _warn(text: str) -> None:
 def _answering(model: object) -> Iterator[object]:
     """What gives the answer, in each wrapper."""
     held = (model.last,) if isinstance(model, RunnableSequence) else inner(model)
-    if not held:
+    if not held or getattr(model, "custom_output_type", None):
         yield model
+        return
     for one in held:
         yield from _answering(one)
 
@@ -126,7 +126,7 @@ def _other_answer(model: Any) -> str | None:
     except Exception:  # each class may declare it in its own way, or not at all
         declared = Any
     kind = get_origin(declared) or declared
-    if isinstance(kind, type):
+    if kind is not Any and isinstance(kind, type):
         if issubclass(kind, str | bytes | int | float | list | tuple | dict):
             return kind.__name__
         if issubclass(kind, BaseModel) and not issubclass(kind, BaseMessage):
