@@ -31,7 +31,7 @@ class Provider(BaseChatModel):
 
     answer: Any = "Understood."
     model_name: str = "recorded"
-    asked: list[Asked]
+    asked: Any = None
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**{"asked": [], **fields})
@@ -72,4 +72,5 @@ class Provider(BaseChatModel):
     @property
     def last(self) -> Asked:
         """The last request."""
-        return self.asked[-1]
+        last: Asked = self.asked[-1]
+        return last
