@@ -61,8 +61,8 @@ class Compression:
     """What a graph was built with. Arguments as in `create_compression_graph`.
 
     Raises:
-        CompressionError: The model can be none, a tool has no schema, or the workdir is a bare
-            location.
+        CompressionError: The model cannot answer, cannot be offered the tools, or keeps the
+            conversation at the provider; a tool has no schema; or the workdir is a bare location.
     """
 
     model: Model

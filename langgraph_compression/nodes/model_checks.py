@@ -12,7 +12,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
 from langgraph_compression.errors import CompressionError
-from langgraph_compression.nodes.wrappers import inner
+from langgraph_compression.nodes.wrappers import field_of, inner
 
 logger = logging.getLogger("langgraph_compression")
 
@@ -90,17 +90,19 @@ def _all(model: object) -> Iterator[object]:
         yield from _all(one)
 
 
-def _arguments(model: object) -> Iterator[tuple[str, Any]]:
-    """What a wrapper binds, or a model was made with, by name; only what is set."""
-    names = ("conversation", *_KEPT_AT_THE_PROVIDER)
-    own = {} if inner(model) else {name: getattr(model, name, None) for name in names}
+def _arguments(model: object) -> Iterator[tuple[str, str]]:
+    """What names something that the provider keeps: bound by a wrapper, or set on a model."""
+    own = {name: field_of(model, name) for name in _KEPT_AT_THE_PROVIDER}
     bound = model.kwargs if isinstance(model, RunnableBindingBase) else {}
-    given: list[Any] = [own, bound, bound.get("extra_body")]
-    if not inner(model):
-        given += [getattr(model, "model_kwargs", None), getattr(model, "extra_body", None)]
-    for arguments in given:
+    more = (field_of(model, "model_kwargs"), field_of(model, "extra_body"), bound.get("extra_body"))
+    for arguments in (own, bound, *more):
         if isinstance(arguments, Mapping):
-            yield from ((name, arguments[name]) for name in names if arguments.get(name))
+            for name in ("conversation", *_KEPT_AT_THE_PROVIDER):
+                value = arguments.get(name)
+                if isinstance(value, Mapping):
+                    value = value.get("id")
+                if isinstance(value, str) and value:
+                    yield name, value
 
 
 @lru_cache(maxsize=64)

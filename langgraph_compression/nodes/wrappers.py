@@ -4,7 +4,7 @@ Bindings (`bind`, `with_config`, `bind_tools`), retries, fallbacks, sequences, b
 what is configurable hold the models that they ask. What holds none is a model itself.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import Context
 from typing import Any
 
@@ -82,11 +82,16 @@ def core_model(model: object) -> object:
 def bound_arguments(model: object) -> dict[str, Any]:
     """What the usual model is asked with besides messages; what was bound last counts."""
     held = inner(model)
-    given = getattr(model, "model_kwargs", None)
-    below = bound_arguments(held[0]) if held else {}
-    if isinstance(model, RunnableBindingBase):
-        return {**below, **model.kwargs}
-    return {**given} if isinstance(given, Mapping) and not held else below
+    below = bound_arguments(held[0]) if held else {**(field_of(model, "model_kwargs") or {})}
+    return {**below, **model.kwargs} if isinstance(model, RunnableBindingBase) else below
+
+
+def field_of(model: object, name: str) -> Any:
+    """A field that a model was made with, None if its class declares none of this name.
+
+    Asking any object for an attribute could make a model: one of `init_chat_model`.
+    """
+    return getattr(model, name) if name in getattr(type(model), "model_fields", ()) else None
 
 
 def is_configurable(model: object) -> bool:

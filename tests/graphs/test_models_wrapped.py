@@ -113,6 +113,10 @@ WRAPPERS: dict[str, Callable[[Any], Any]] = {
     "alternatives": lambda m: Provider().configurable_alternatives(
         ConfigurableField("which"), this=m
     ),
+    "alternatives in a sequence": lambda m: (
+        PROMPT
+        | Provider().configurable_alternatives(ConfigurableField("which"), this=m).with_retry()
+    ),
     "function": lambda m: lambda state, runtime: m,
     "nested": lambda m: (
         RunnableLambda(lambda messages: messages) | m.with_retry().bind(seed=2)
@@ -352,6 +356,15 @@ def test_a_model_of_init_chat_model_that_cannot_be_made(asynchronous: bool) -> N
     assert "configurable model cannot be made" in str(error)
 
 
+def test_a_model_of_init_chat_model_is_not_made_before_the_first_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model: Any = init_chat_model("openai:gpt-5", configurable_fields=("model",))
+    create_compression_graph(model, tools=[lookup], summary_model=model)
+    assert isinstance(ask(model, asynchronous=False).error, CompressionError)
+
+
 class Chooses:
     """A callable object."""
 
@@ -525,7 +538,7 @@ def test_what_the_provider_puts_before_the_messages_is_told(
     argument: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    model = Provider().bind(**{argument: f"stored-{argument}"})
+    model: Any = Provider().bind(**{argument: f"stored-{argument}"})
     graph = create_compression_graph(model, workdir=Workdir("memory://wrapped"))
     assert f"{argument}='stored-{argument}'" in caplog.text
     graph.invoke({"messages": [("user", "Hi")]})
