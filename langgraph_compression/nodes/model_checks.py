@@ -19,6 +19,11 @@ logger = logging.getLogger("langgraph_compression")
 _KEPT_AT_THE_PROVIDER = ("previous_response_id", "conversation_id", "cached_content")
 """Arguments that name what a provider puts before the messages of each request."""
 
+_REMEDY = (
+    "Give the chat model itself, without output parser or with_structured_output, and parse the "
+    "answer in a node behind it"
+)
+
 
 def check_model(model: object) -> None:
     """Refuse at once what can never be a model of a graph.
@@ -55,17 +60,15 @@ def check_runnable(model: Runnable[Any, Any]) -> None:
                     f"(conversation={value!r:.60}): it grows with each request whatever the graph "
                     "sends, and cannot be compressed. Leave the argument out"
                 )
-            if name in _KEPT_AT_THE_PROVIDER:
-                _warn(
-                    f"the model is bound to {name}={value!r:.60}: what the provider keeps there is "
-                    "neither counted nor compressed, only the messages of the graph are"
-                )
+            _warn(
+                f"the model is bound to {name}={value!r:.60}: what the provider keeps there is "
+                "neither counted nor compressed, only the messages of the graph are"
+            )
     for one in _answering(model):
         if (kind := _other_answer(one)) is not None:
             raise CompressionError(
-                f"the model answers with no message: {type(one).__name__} returns {kind}. Give "
-                "the chat model itself, without output parser or with_structured_output, and "
-                "parse the answer in a node behind it"
+                f"the model answers with no message: {type(one).__name__} returns {kind}. "
+                + _REMEDY
             )
 
 
@@ -78,9 +81,8 @@ def check_answer(answer: object) -> AIMessage:
     if isinstance(answer, AIMessage):
         return answer
     raise CompressionError(
-        f"the model answered with a {type(answer).__name__}: it must return an AIMessage. Give "
-        "the chat model itself, without output parser or with_structured_output, and parse the "
-        "answer in a node behind it"
+        f"the model answered with a {type(answer).__name__}: it must return an AIMessage. "
+        + _REMEDY
     )
 
 

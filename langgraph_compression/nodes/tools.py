@@ -3,13 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langgraph_compression.errors import CompressionError
-from langgraph_compression.nodes.wrappers import around, bound_arguments, cores, inner
+from langgraph_compression.nodes.wrappers import (
+    around,
+    bound_arguments,
+    core_model,
+    cores,
+    inner,
+)
 from langgraph_compression.tokens.messages import as_json
 
 Tool = BaseTool | Callable[..., Any] | Mapping[str, Any]
@@ -57,12 +63,15 @@ def schema_of(tool: Any) -> dict[str, Any]:
 def check_tools(model: object, tools: Sequence[Tool]) -> None:
     """Refuse a model that can be offered no tools.
 
+    A function among the fallbacks, or in a branch, needs none.
+
     Raises:
         CompressionError: The class that takes none, and what to do.
     """
+    usual = core_model(model)
     for core in cores(model) if tools else ():
-        bind = getattr(type(core), "bind_tools", None)
-        if bind is None or bind is BaseChatModel.bind_tools:
+        needed = core is usual or isinstance(core, BaseLanguageModel)
+        if needed and _bind_of(core) in (None, BaseChatModel.bind_tools):
             raise _no_tools(core)
 
 
@@ -115,12 +124,18 @@ def _bound(model: Any, tools: Sequence[Tool], own: Sequence[Any] | None) -> Any:
     held = inner(model)
     if held:
         return around(model, [_bound(one, tools, own) for one in held])
+    if _bind_of(model) is None:  # a function
+        return model
     if own is None:
         own = bound_arguments(model).get("tools")
     try:
         return model.bind_tools([*_beside(own or (), tools), *tools])
     except NotImplementedError:
         raise _no_tools(model) from None
+
+
+def _bind_of(core: object) -> Any:
+    return getattr(type(core), "bind_tools", None)
 
 
 def _beside(own: Sequence[Any], tools: Sequence[Tool]) -> list[Any]:

@@ -4,7 +4,7 @@ Bindings (`bind`, `with_config`, `bind_tools`), retries, fallbacks, sequences, b
 what is configurable hold the models that they ask. What holds none is a model itself.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import Context
 from typing import Any
 
@@ -107,16 +107,16 @@ def chosen(model: Any, config: RunnableConfig) -> Any:
     """The model as a run's config chooses it; nothing on the way to it is configurable any more.
 
     Raises:
-        CompressionError: A model of `init_chat_model` cannot be made.
+        CompressionError: What is chosen cannot be made.
     """
     if isinstance(model, DynamicRunnable):
         # In a context of its own: what the run binds to its config comes with the request.
         configurable: RunnableConfig = {"configurable": config.get("configurable", {})}
-        prepared, own = Context().run(model.prepare, configurable)
+        prepared, own = _made(lambda: Context().run(model.prepare, configurable))
         bound = {key: own[key] for key in ("tags", "metadata", "callbacks") if own.get(key)}
-        return chosen(prepared.with_config(bound) if bound else prepared, own)  # type: ignore[arg-type]
+        return chosen(prepared.with_config(bound) if bound else prepared, own)
     if _makes_itself(model):
-        return _made(model, config)
+        return _made(lambda: model._model(config))
     held = inner(model)
     models = [chosen(one, config) for one in held]
     changed = any(new is not old for new, old in zip(models, held, strict=True))
@@ -135,11 +135,11 @@ def _makes_itself(model: object) -> bool:
     return type(model).__name__ == "_ConfigurableModel" and hasattr(type(model), "_model")
 
 
-def _made(model: Any, config: RunnableConfig) -> Any:
+def _made(make: Callable[[], Any]) -> Any:
     try:
-        return model._model(config)
+        return make()
     except Exception as error:
         raise CompressionError(
-            f"the configurable model cannot be made ({type(error).__name__}: {error}): give it "
-            "a default, or name the model in the run's `configurable`"
+            f"the configurable model cannot be made ({type(error).__name__}: {error}): look at "
+            "the run's `configurable`, and at the defaults that the model was given"
         ) from error

@@ -19,6 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 
 from langgraph_compression import (
+    CompressionError,
     CompressionSettings,
     MemoryGate,
     Workdir,
@@ -131,6 +132,21 @@ def test_own_tools_and_those_of_the_graph(make: Any, wrap: Any, asynchronous: bo
     assert offered(payload) == ["own", "lookup"]
     choice = payload.get("tool_choice") or payload["config"].tool_config
     assert any(word in str(choice).lower() for word in ("any", "required"))
+
+
+@pytest.mark.parametrize("field", ["model_kwargs", "extra_body"])
+def test_a_conversation_that_openai_keeps_is_refused(field: str) -> None:
+    fields: Any = {field: {"conversation": "conv_1"}}
+    with pytest.raises(CompressionError, match="conversation='conv_1'"):
+        create_compression_graph(ChatOpenAI(model="gpt-5", api_key=KEY, **fields))
+
+
+def test_what_google_caches_before_the_messages_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    model = ChatGoogleGenerativeAI(
+        model="gemini-2.5-flash", api_key=KEY, cached_content="cachedContents/1"
+    )
+    create_compression_graph(model)
+    assert "cached_content='cachedContents/1': what the provider keeps there" in caplog.text
 
 
 class Chat:

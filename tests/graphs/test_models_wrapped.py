@@ -3,6 +3,7 @@
 Oracle: what the model inside of all wrappers was sent.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +33,10 @@ from pydantic import BaseModel
 from langgraph_compression import (
     CompressionError,
     CompressionSettings,
+    MemoryGate,
     Workdir,
+    acompress_thread,
+    compress_thread,
     create_compression_graph,
 )
 from langgraph_compression.nodes.models import model_name, model_window
@@ -408,6 +412,22 @@ def test_an_async_function_in_a_sync_run_is_an_error_that_says_so(late: Any, rol
     assert "ainvoke" in str(error)
 
 
+@LATE
+def test_an_async_function_in_compress_now(late: Any) -> None:
+    graph = create_compression_graph(
+        late(Provider(answer="SUMMARY")),
+        settings=CompressionSettings(summary_keep_messages=2),
+        workdir=Workdir("memory://wrapped"),
+        checkpointer=InMemorySaver(),
+    )
+    config: Any = {"configurable": {"thread_id": "t"}}
+    graph.update_state(config, {"messages": long_talk()}, as_node="model")
+    with pytest.raises(CompressionError, match="acompress_thread"):
+        compress_thread(graph, config, gate=MemoryGate())
+    result = asyncio.run(acompress_thread(graph, config, gate=MemoryGate()))
+    assert result.status == "completed"
+
+
 @BOTH
 @pytest.mark.parametrize("returned", [None, 5, {"model": "x"}, Provider])
 def test_a_function_that_returns_no_model(returned: Any, asynchronous: bool) -> None:
@@ -502,6 +522,23 @@ def test_a_model_that_takes_no_tools_is_refused(model: Any, asynchronous: bool) 
 def test_a_function_as_model_is_fine_without_tools() -> None:
     model: Any = RunnableLambda(lambda messages: AIMessage("Yes"))
     assert ask(model, asynchronous=False).error is None
+
+
+@BOTH
+def test_a_function_among_the_fallbacks_needs_no_tools(asynchronous: bool) -> None:
+    down = Provider(answer=ValueError("down"))
+    canned: Any = RunnableLambda(lambda messages: AIMessage("Later, please."))
+    model = down.with_fallbacks([canned])
+    assert ask(model, tools=[lookup], asynchronous=asynchronous).error is None
+    assert down.last.tools == ["lookup"]
+
+
+@BOTH
+def test_an_alternative_that_is_not_there(asynchronous: bool) -> None:
+    model = Provider().configurable_alternatives(ConfigurableField("which"), this=Provider())
+    error = ask(model, asynchronous=asynchronous, configurable={"which": "nope"}).error
+    assert isinstance(error, CompressionError)
+    assert "nope" in str(error)
 
 
 def test_a_class_is_no_model() -> None:
