@@ -40,12 +40,16 @@ def create_compression_graph(
 
     Args:
         model: A chat model, "provider:name" (needs the extra `models`), "offline", or a
-            function of (state, runtime) that returns a chat model.
+            function of (state, runtime), also an async one, that returns one of these. A
+            chat model may be wrapped: `bind`, `bind_tools`, `with_config`, `with_retry`,
+            `with_fallbacks`, a sequence, configurable. It must answer with an `AIMessage`.
         tools: Tools the model may call, as in `bind_tools`; who runs them is up to the host.
+            Tools bound to the model are offered too, before these; of two with one name
+            only that of `tools`.
         system_prompt: Sent first with each request, never part of the state.
         settings: How to compress; a run's context overrides them field by field.
-        summary_model: Who summarizes; default: the model itself. "extractive" is a digest
-            without a model.
+        summary_model: Who summarizes; default: the model itself, without the tools and the
+            answer schema bound to it. "extractive" is a digest without a model.
         workdir: Where files go; a function scopes by config. Default: a local folder named by
             a hash of the thread id.
         counter: Counts the tokens of a text, instead of the estimate.
@@ -59,7 +63,8 @@ def create_compression_graph(
         The compiled graph. Input: `{"messages": […]}`. Context: `CompressionContext`.
 
     Raises:
-        CompressionError: The model can be none, or a tool has no schema.
+        CompressionError: The model cannot answer, cannot be offered the tools, or keeps the
+            conversation at the provider; or a tool has no schema.
 
     >>> from langgraph_compression import Workdir, create_compression_graph
     >>> graph = create_compression_graph("offline", workdir=Workdir("memory://doc"))

@@ -7,30 +7,36 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
 
 from langgraph_compression.errors import CompressionError
-from langgraph_compression.nodes.effects import Do, Steps, in_thread
+from langgraph_compression.nodes.effects import Do, Steps
+from langgraph_compression.nodes.model_checks import check_model
 from langgraph_compression.nodes.models import (
     EXTRACTIVE,
+    ChatModel,
     Model,
-    check_model,
-    core_model,
     model_name,
     model_window,
-    named_model,
+    resolve,
 )
 from langgraph_compression.nodes.offline import OfflineChatModel
+from langgraph_compression.nodes.tools import Tool as Tool  # a type of this module's arguments
+from langgraph_compression.nodes.tools import (
+    check_tools,
+    schema_of,
+    schemas_beside,
+    without_tools,
+)
+from langgraph_compression.nodes.wrappers import core_model
 from langgraph_compression.policy.overflow import is_context_overflow
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import CompressionSettings, Mode, Profile, carried
 from langgraph_compression.tokens.counter import MessageCounter
 from langgraph_compression.tokens.estimate import estimate_tokens
+from langgraph_compression.tokens.messages import as_json
 from langgraph_compression.tokens.profiles import profile_for_model
 from langgraph_compression.workdir.lease import Lease, WorkdirSource
 from langgraph_compression.workdir.unavailable import NotOpened, Nowhere
@@ -38,7 +44,9 @@ from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")
 
-Tool = BaseTool | Callable[..., Any] | Mapping[str, Any]
+SCHEMAS_REMEMBERED = 64
+"""Sets of tools bound to models of which a graph knows the tokens."""
+
 Redact = Callable[[str], str]
 
 
@@ -53,8 +61,8 @@ class Compression:
     """What a graph was built with. Arguments as in `create_compression_graph`.
 
     Raises:
-        CompressionError: The model can be none, a tool has no schema, or the workdir is a bare
-            location.
+        CompressionError: The model cannot answer, cannot be offered the tools, or keeps the
+            conversation at the provider; a tool has no schema; or the workdir is a bare location.
     """
 
     model: Model
@@ -70,6 +78,8 @@ class Compression:
     def __post_init__(self) -> None:
         """Refuse what would fail at the first call."""
         check_model(self.model)
+        if isinstance(self.model, Runnable):
+            check_tools(self.model, self.tools)
         if self.summary_model is not None:
             check_model(self.summary_model)
         if isinstance(self.workdir, str | os.PathLike):
@@ -79,7 +89,7 @@ class Compression:
     @cached_property
     def tool_schemas(self) -> tuple[dict[str, Any], ...]:
         """The tools as they stand in a request."""
-        return tuple(map(_schema, self.tools))
+        return tuple(map(schema_of, self.tools))
 
     @cached_property
     def own_counter(self) -> MessageCounter | None:
@@ -87,8 +97,8 @@ class Compression:
         return MessageCounter(self.counter) if self.counter else None
 
     @cached_property
-    def tool_tokens(self) -> dict[MessageCounter, int]:
-        """Tokens of the tool schemas by counter, filled as they are counted."""
+    def tool_tokens(self) -> dict[tuple[MessageCounter, str], int]:
+        """Tokens of tool schemas by counter and what is bound to the model, as counted."""
         return {}
 
     @cached_property
@@ -114,8 +124,8 @@ class Run:
     settings: CompressionSettings
     mode: Mode
     system_prompt: str | None
-    model: BaseChatModel | Runnable[Any, Any]
-    summarizer: BaseChatModel | Runnable[Any, Any] | None
+    model: ChatModel
+    summarizer: ChatModel | None
     """None: the summary is the extractive digest."""
     model_spec: str | None
     """"provider:name" where the model was given so."""
@@ -172,11 +182,18 @@ class Run:
         return self.counter.prompt(self.system_prompt) if self.system_prompt else 0
 
     def tools_tokens(self) -> int:
-        """Tokens of the tool schemas, counted once for each counter."""
-        known = self.graph.tool_tokens
-        if self.counter not in known:
-            known[self.counter] = self.counter.tools(self.graph.tool_schemas)
-        return known[self.counter]
+        """Tokens of the tool schemas, those bound to the model too; counted once."""
+        known, beside = self.graph.tool_tokens, self._schemas_beside
+        key = self.counter, as_json(beside) if beside else ""
+        if key not in known:
+            if len(known) >= SCHEMAS_REMEMBERED:
+                known.clear()
+            known[key] = self.counter.tools([*beside, *self.graph.tool_schemas])
+        return known[key]
+
+    @cached_property
+    def _schemas_beside(self) -> list[Mapping[str, Any]]:
+        return schemas_beside(self.model, self.graph.tools)
 
     def summary_window(self) -> int:
         """Tokens the summarizer takes: its profile, else the threshold, at least 32 K."""
@@ -191,16 +208,18 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
     context = carried(runtime.context)
     settings = graph.settings.overridden(context)
     answering = (context and context.model) or graph.model
-    model, model_spec = yield from _resolve(answering, state, runtime)
+    model, model_spec = yield from resolve(answering, state, runtime, config)
     wanted = (context and context.summary_model) or graph.summary_model
     if wanted is None:
         summarizer, summarizer_spec = model, model_spec
     elif wanted == EXTRACTIVE:
         summarizer, summarizer_spec = None, None
     else:
-        summarizer, summarizer_spec = yield from _resolve(wanted, state, runtime)
+        summarizer, summarizer_spec = yield from resolve(wanted, state, runtime, config)
     if isinstance(core_model(summarizer), OfflineChatModel):
         summarizer = None
+    if summarizer is not None:
+        summarizer = without_tools(summarizer, schemas=wanted is not None)
     return Run(
         graph=graph,
         settings=settings,
@@ -212,27 +231,3 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         summarizer_spec=summarizer_spec,
         lease=Lease(graph.workdir, config),
     )
-
-
-def _resolve(
-    model: Any, state: Mapping[str, Any], runtime: Runtime[Any]
-) -> Steps[tuple[Any, str | None]]:
-    """The model, and its "provider:name" where it was given so."""
-    if not isinstance(model, str | Runnable):
-        model = yield in_thread(model, state, runtime)
-    if isinstance(model, str):
-        return (yield in_thread(named_model, model)), model
-    return model, None
-
-
-def _schema(tool: Tool) -> dict[str, Any]:
-    try:
-        return dict(convert_to_openai_tool(tool))
-    except Exception as error:
-        if isinstance(tool, Mapping):  # a provider's own form, passed on as it is
-            return dict(tool)
-        name = getattr(tool, "name", None) or getattr(tool, "__name__", None) or repr(tool)
-        raise CompressionError(
-            f"tool {name!s:.80} has no schema ({type(error).__name__}): give a BaseTool, a "
-            "function with type hints and a docstring, or a dict schema"
-        ) from error

@@ -1,16 +1,16 @@
 """The `model` node: ask the model, and say what to do when the request was too large."""
 
-from typing import Any
-
-from langchain_core.messages import AIMessage
 from langgraph.errors import GraphBubbleUp
 
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Do, Steps
+from langgraph_compression.nodes.model_checks import check_answer
 from langgraph_compression.nodes.pressure import total
 from langgraph_compression.nodes.report import Update, completed
 from langgraph_compression.nodes.request import fill_in, presses, show_compacted
+from langgraph_compression.nodes.tools import with_tools
 from langgraph_compression.nodes.usage import usage_of
+from langgraph_compression.policy.stored_responses import without_stored
 from langgraph_compression.state.schema import CompressionState, RequestView
 from langgraph_compression.state.view import request_messages
 
@@ -51,7 +51,7 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
     if isinstance(refusal, Refusal) and size >= request["refused_tokens"]:
         raise refusal.error
     try:
-        answer: AIMessage = yield _call(run, request)
+        reply = yield _call(run, request)
     except GraphBubbleUp:
         raise
     except Exception as error:
@@ -67,6 +67,7 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
             }
         )
         return {"_request": request}
+    answer = check_answer(reply)
     if "trigger" in request:
         completed(request, size, state.get("_summarization_event"))
     update: Update = {"messages": [answer], "_request": {}}
@@ -84,10 +85,9 @@ def _rebuild(run: Run, state: CompressionState, request: RequestView) -> Steps[N
 
 
 def _call(run: Run, request: RequestView) -> Do:
-    messages = request_messages(
-        run.system_prompt, request["messages"], shaped=request.get("shaped", False)
-    )
-    model: Any = run.model
-    if run.graph.tools:
-        model = model.bind_tools(list(run.graph.tools))
+    shaped = request.get("shaped", False)
+    messages = request_messages(run.system_prompt, request["messages"], shaped=shaped)
+    if shaped:
+        messages = without_stored(messages)
+    model = with_tools(run.model, run.graph.tools)
     return Do(lambda: model.invoke(messages), lambda: model.ainvoke(messages))

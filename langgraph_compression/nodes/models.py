@@ -1,35 +1,81 @@
 """Which model answers and which one summarizes."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable, RunnableBinding
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime
 
 from langgraph_compression.errors import CompressionError, MissingExtraError
+from langgraph_compression.nodes.effects import Do, Steps, in_thread
+from langgraph_compression.nodes.model_checks import check_runnable
 from langgraph_compression.nodes.offline import OfflineChatModel
+from langgraph_compression.nodes.wrappers import chosen, core_model, is_configurable
 
 EXTRACTIVE = "extractive"
 """Name of the summarizer that is no model: the digest."""
 
-Model = BaseChatModel | str | Callable[[Any, Runtime[Any]], BaseChatModel]
-"""A chat model, "provider:name", or a function of (state, runtime) that returns a model."""
+ChatModel = BaseChatModel | Runnable[Any, Any]
+"""A chat model, alone or in what LangChain puts around one: bindings, retries, fallbacks, …"""
+
+ModelFunction = Callable[[Any, Runtime[Any]], ChatModel | str | Awaitable[ChatModel | str]]
+
+Model = ChatModel | str | ModelFunction
+"""A chat model, "provider:name", or a function of (state, runtime) that returns one of these;
+an async one can be used with `ainvoke` and `astream` only."""
 
 
-def check_model(model: object) -> None:
-    """Refuse at once what can never be a model.
+def resolve(
+    model: Model, state: Mapping[str, Any], runtime: Runtime[Any], config: RunnableConfig
+) -> Steps[tuple[ChatModel, str | None]]:
+    """The model of a run, and its "provider:name" where it was given so.
+
+    What the run's config chooses of it is chosen.
 
     Raises:
-        CompressionError: It is no chat model, no name and no function.
+        CompressionError: The function can only be awaited, or returned no model; or the
+            model cannot answer.
     """
-    if isinstance(model, str | Runnable) or callable(model):
-        return
-    raise CompressionError(
-        f"model is a {type(model).__name__}: give a chat model, 'provider:name', or a function "
-        "of (state, runtime) that returns a chat model"
-    )
+    found: Any = model
+    if not isinstance(model, str | Runnable):
+        found = yield _call(model, state, runtime)
+    spec = found if isinstance(found, str) else None
+    if spec is not None:
+        found = yield in_thread(named_model, spec)
+    if not isinstance(found, Runnable):
+        raise CompressionError(
+            f"the model function returned a {type(found).__name__}: it must return a chat model "
+            "or 'provider:name'"
+        )
+    if is_configurable(found):
+        found = yield in_thread(chosen, found, config)
+    check_runnable(found)
+    return found, spec
+
+
+def _call(function: ModelFunction, state: Mapping[str, Any], runtime: Runtime[Any]) -> Do:
+    def sync() -> Any:
+        found = function(state, runtime)
+        if inspect.isawaitable(found):
+            if inspect.iscoroutine(found):
+                found.close()
+            raise CompressionError(
+                "the model function is async: call the graph with ainvoke or astream, and "
+                "compress with acompress_thread"
+            )
+        return found
+
+    async def asynchronous() -> Any:
+        called = getattr(function, "__call__", None)  # noqa: B004 - of an object
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):
+            return await function(state, runtime)  # type: ignore[misc]
+        found = await in_thread(function, state, runtime).asynchronous()
+        return await found if inspect.isawaitable(found) else found
+
+    return Do(sync, asynchronous)
 
 
 def named_model(name: str) -> BaseChatModel:
@@ -56,13 +102,6 @@ def _init(name: str) -> BaseChatModel:
         raise CompressionError(
             f"model {name!r} is not known; write 'provider:name', as in 'openai:gpt-5'"
         ) from error
-
-
-def core_model(model: object) -> object:
-    """The model inside of bindings, which knows its name, provider and window."""
-    while isinstance(model, RunnableBinding):
-        model = model.bound
-    return model
 
 
 def model_name(model: object) -> str:

@@ -108,7 +108,7 @@ def _ask(run: Run, prompt: str, asking: _Asking) -> Steps[str | None]:
     while True:
         asking.spend()
         try:
-            answer: AIMessage = yield _call(run, prompt)
+            answer = yield _call(run, prompt)
         except GraphBubbleUp:
             raise
         except Exception as error:
@@ -123,6 +123,12 @@ def _ask(run: Run, prompt: str, asking: _Asking) -> Steps[str | None]:
                 raise SummaryFailed(kind, asking.usage) from error
         else:
             asking.overflows = 0
+            if not isinstance(answer, AIMessage):
+                logger.warning(
+                    "summarizer answered with a %s, no AIMessage: give the chat model itself",
+                    type(answer).__name__,
+                )
+                raise SummaryFailed("no_message", asking.usage)
             asking.usage = add_usage(
                 asking.usage, usage_of(answer, run.summarizer, run.summarizer_spec)
             )

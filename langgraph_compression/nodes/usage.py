@@ -5,7 +5,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from langgraph_compression.nodes.models import core_model, model_name
+from langgraph_compression.nodes.models import model_name
+from langgraph_compression.nodes.wrappers import core_model, cores
 
 
 def usage_of(
@@ -28,7 +29,9 @@ def usage_of(
 
 def provider_of(answer: AIMessage, model: object, spec: str | None) -> str | None:
     """Model metadata `provider`, else the prefix of `provider:name`, else what the answer says."""
-    metadata = getattr(core_model(model), "metadata", None) or {}
+    named = answer.response_metadata.get("model_name")
+    answered = next((core for core in cores(model) if model_name(core) == named), core_model(model))
+    metadata = getattr(answered, "metadata", None) or {}
     if isinstance(metadata, dict) and isinstance(metadata.get("provider"), str):
         return str(metadata["provider"])
     if spec and ":" in spec:

@@ -1,6 +1,6 @@
 """Large results and texts that are saved to a file and replaced by a preview."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -105,7 +105,8 @@ def save_text(
 ) -> Saved | None:
     """What a message with a long text is replaced by.
 
-    Text blocks are replaced by one; calls, reasoning and media stay as they are.
+    Text blocks are replaced by one; calls, reasoning and media stay as they are, but for
+    reasoning that OpenAI stores and that would lose the text it belongs to.
 
     Args:
         message: Any message.
@@ -133,10 +134,11 @@ def save_text(
         return None
     new: Content = frame
     if not isinstance(content, str):
+        gone = {*places[1:], *_reasoning_of(content, places[1:])}
         new = [
             _with_text(block, frame) if n == places[0] else block
             for n, block in enumerate(content)
-            if n not in places[1:]
+            if n not in gone
         ]
     return Saved(message.model_copy(update={"content": new}), stored.path, text)
 
@@ -192,6 +194,20 @@ def _replaced(
 def _framed(stored: Stored, preview: str, count: Count) -> str:
     left_out = stored.tokens - count(preview) if preview else stored.tokens
     return framed(stored, preview, max(0, left_out))
+
+
+def _reasoning_of(content: list[Any], texts: list[int]) -> Iterator[int]:
+    """Where reasoning stands that OpenAI keeps under an id, directly before these texts.
+
+    It is refused without the item that follows it.
+    """
+    for place in texts:
+        for before in range(place - 1, -1, -1):
+            block = content[before]
+            stored = isinstance(block, dict) and str(block.get("id")).startswith("rs_")
+            if not stored:
+                break
+            yield before
 
 
 def _with_text(block: Any, text: str) -> Any:

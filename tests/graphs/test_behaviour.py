@@ -391,7 +391,7 @@ def test_usage_of_some_providers_is_left_out(provider: str) -> None:
 def test_provider_of_a_named_model(given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     usage: Any = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
     named = FakeModel(answer=AIMessage("Yes", usage_metadata=usage))
-    monkeypatch.setattr("langgraph_compression.nodes.config.named_model", lambda name: named)
+    monkeypatch.setattr("langgraph_compression.nodes.models.named_model", lambda name: named)
     bench = Bench(model=given)
     drive(bench.graph, {"messages": [("user", "Hi")]}, CONFIG, asynchronous=False)
     assert len(named.requests) == 1

@@ -367,3 +367,24 @@ def test_results_in_blocks_are_replaced_one_by_one() -> None:
     assert is_saved_result(new[3]["content"])
     assert new[3]["content"][1] == IMAGE
     assert new[4] == old[4]
+
+
+def test_stored_reasoning_goes_with_the_text_it_belongs_to() -> None:
+    def said(number: int) -> list[Any]:
+        return [
+            {"type": "reasoning", "id": f"rs_{number}", "summary": []},
+            {"type": "text", "id": f"msg_{number}", "text": LOG},
+        ]
+
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": "{}"}
+    content = [*said(1), *said(2), thought, *said(3)[1:], call]
+    clipped = save_text(AIMessage(content), limit=300, count=quarter)
+    assert clipped is not None
+    blocks: Any = clipped.message.content
+    assert [block.get("id") or block["type"] for block in blocks] == [
+        "rs_1",
+        "msg_1",
+        "thinking",
+        "fc_1",
+    ]
