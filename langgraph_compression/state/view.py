@@ -50,12 +50,34 @@ def leading_system(messages: Sequence[AnyMessage]) -> int:
 
 
 def parts(messages: Sequence[AnyMessage], applied: Applied | None) -> Parts:
-    """Split the state messages by what stands for them in the view."""
+    """Split the state messages by what stands for them in the view.
+
+    A summary alone asks nothing: where nothing to show is left behind the cutoff, as after
+    the deletion of all of it, the newest message that is left stays beside the summary, with
+    its whole group.
+    """
     lead = leading_system(messages)
     if applied is None:
         return Parts(list(messages[:lead]), [], lead, list(messages[lead:]))
-    start = max(applied.cutoff, lead)
+    start = max(_shown_from(messages, applied.cutoff), lead)
     return Parts(list(messages[:lead]), [applied.summary], start, list(messages[start:]))
+
+
+def _shown_from(messages: Sequence[AnyMessage], cutoff: int) -> int:
+    if any(map(_is_shown, messages[cutoff:])):
+        return cutoff
+    return max(cuts_that_show(messages, pair(messages)), default=cutoff)
+
+
+def cuts_that_show(messages: Sequence[AnyMessage], pairing: Pairing) -> list[int]:
+    """Positions, ascending, at which no group is cut and behind which something is shown."""
+    newest = next((at for at in reversed(range(len(messages))) if _is_shown(messages[at])), -1)
+    return [cut for cut in pairing.cuts() if cut <= newest]
+
+
+def _is_shown(message: AnyMessage) -> bool:
+    """Whether a view in shape has a place for the message behind its head."""
+    return message.type != "system" and not is_blank(message)
 
 
 def plain_view(messages: Sequence[AnyMessage], applied: Applied | None) -> list[AnyMessage]:
@@ -83,11 +105,7 @@ def shaped_view(
     """
     pairing = pairing or pair(of.tail)
     system = [*of.leading, *(message for message in of.tail if message.type == "system")]
-    indexes = [
-        index
-        for index, message in enumerate(of.tail)
-        if message.type != "system" and not is_blank(message)
-    ]
+    indexes = [index for index, message in enumerate(of.tail) if _is_shown(message)]
     notes, later, never = batches(of.tail, indexes, pairing)
 
     def name_of(index: int, call_id: str) -> str | None:

@@ -272,18 +272,19 @@ def test_the_configured_prompt_joins_a_shaped_view_and_precedes_another() -> Non
 
 @given(conversations(), st.data())
 def test_every_view_of_a_summary_is_well_formed(messages: list[AnyMessage], data: Any) -> None:
-    cutoff = data.draw(st.sampled_from(pair(messages).cuts()))
+    cuts = pair(messages).cuts()
+    cutoff = data.draw(st.sampled_from(cuts))
     before = [message.model_copy(deep=True) for message in messages]
 
     view = viewed(messages, cutoff)
 
-    pending = {
-        messages[cutoff + at].id
-        for at in open_calls(messages[cutoff:])
-        if at >= last_speech(messages[cutoff:])
-    }
+    def seen(start: int) -> list[AnyMessage]:
+        return [m for m in messages[start:] if m.type != "system" and not is_empty(m)]
+
+    start = max((cut for cut in cuts if cut <= cutoff and seen(cut)), default=cutoff)
+    tail, shown = messages[start:], seen(start)
+    pending = {tail[at].id for at in open_calls(tail) if at >= last_speech(tail)}
     assert faults_of(view, pending) == []
-    shown = [m for m in messages[cutoff:] if m.type != "system" and not is_empty(m)]
     body = [m for m in view if m.type != "system" and m is not SUMMARY]
     assert [m.id for m in body if m.id] == [m.id for m in shown]
     assert all(m.content in ("No result recorded.", LATER) for m in body if not m.id)
@@ -291,5 +292,5 @@ def test_every_view_of_a_summary_is_well_formed(messages: list[AnyMessage], data
         assert view[-1].id == messages[-1].id
     told = view[0].text if view and view[0].type == "system" else ""
     lead = parts(messages, None).leading
-    assert all(m.text in told for m in [*lead, *messages[cutoff:]] if m.type == "system")
+    assert all(m.text in told for m in [*lead, *tail] if m.type == "system")
     assert messages == before
