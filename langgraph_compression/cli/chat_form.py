@@ -6,8 +6,8 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
+from langgraph_compression.state.blank import REASONING_BLOCKS
 from langgraph_compression.state.pairing import CALL_BLOCKS, calls_of
-from langgraph_compression.state.view import REASONING_BLOCKS
 
 ROLES = {"human": "user", "ai": "assistant"}
 """Roles that are not called like the type of the message."""

@@ -47,7 +47,7 @@ from langgraph_compression.state.schema import (
     SummarizationEvent,
     SummaryAttempts,
 )
-from langgraph_compression.state.view import Parts, parts, plain_view, shaped_view
+from langgraph_compression.state.view import Parts, cuts_that_show, parts, plain_view, shaped_view
 from langgraph_compression.workdir.history import write_history
 from langgraph_compression.workdir.kept_summary import KeptSummary, text_mark, write_summary
 from langgraph_compression.workdir.workdir import Workdir
@@ -73,7 +73,7 @@ class Work:
     saved: dict[int, Saved]
     """Results of the tail that are in files, by index in it."""
     cuts: list[int]
-    """Where no group of the tail is cut in two."""
+    """Where no group of the tail is cut in two, and something is left to show."""
     tokens: list[int]
     """Tokens of each message of the tail, compacted."""
 
@@ -183,7 +183,7 @@ def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work
     base = parts(state["messages"], applied)
     done = yield from compacted(run, workdir, request, base.tail, unseen=run.mode == "chat")
     tokens = [run.counter.message(message) for message in done.messages]
-    cuts = done.pairing.cuts()
+    cuts = cuts_that_show(done.messages, done.pairing)
     return Work(
         run, state, request, workdir, applied, base, done.messages, done.saved, cuts, tokens
     )

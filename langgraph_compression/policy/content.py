@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph_compression.policy.media import block_text, media_blocks, media_kind, name_media
 from langgraph_compression.policy.visible_text import without_base64
-from langgraph_compression.state.view import REASONING_BLOCKS
+from langgraph_compression.state.blank import REASONING_BLOCKS
 
 __all__ = ["argument_text", "content_text", "media_blocks", "name_media", "readable_text"]
 

@@ -47,8 +47,17 @@ class Refusal(BaseModel):
     """Why a request was refused. It never holds text of the conversation."""
 
     error: str = Field(description="thread_busy, not_found, no_capability, compression_failed …")
-    reason: str | None = Field(None, description="running, waiting or queued for a busy thread.")
+    reason: str | None = Field(
+        default=None, description="running, waiting or queued for a busy thread."
+    )
     message: str
+    resumable_at: list[str] = Field(
+        default=[], description="Nodes at which a waiting thread goes on when it is resumed."
+    )
+    forceable: bool = Field(
+        default=False,
+        description="Its last request failed there, and force=true compresses all the same.",
+    )
 
 
 class Files(BaseModel):
@@ -100,7 +109,10 @@ def create_app(workdir: WorkdirSource | None = None) -> FastAPI:
 
 def _refuse(code: int, name: str) -> Any:
     def handler(request: Request, error: Exception) -> Response:
-        body = Refusal(error=name, reason=getattr(error, "reason", None), message=str(error))
+        body = Refusal(error=name, message=str(error))
+        if isinstance(error, ThreadBusy):
+            body.reason, body.forceable = error.reason, error.forceable
+            body.resumable_at = list(error.resumable_at)
         return JSONResponse(body.model_dump(), status_code=code)
 
     return handler
@@ -110,10 +122,16 @@ def _add_routes(app: FastAPI, workdir: WorkdirSource | None) -> None:
     # On the app itself: LangGraph Server puts its authentication around each route, and
     # cannot do so for an included router.
     @app.post("/compression/threads/{thread_id}/compress", responses=_some(404, 409, 422, 502))
-    async def compress_now(thread_id: uuid.UUID, request: Request) -> Compressed:
-        """Summarize the older part of an idle thread now."""
+    async def compress_now(
+        thread_id: uuid.UUID, request: Request, force: bool = False
+    ) -> Compressed:
+        """Summarize the older part of an idle thread now.
+
+        With `?force=true` also one whose last request failed: its messages stay, but that
+        request can no longer be resumed. An interrupt or a breakpoint is never forced away.
+        """
         async with caller_of(request) as client:
-            return Compressed(**vars(await compress(client, str(thread_id))))
+            return Compressed(**vars(await compress(client, str(thread_id), force=force)))
 
     @app.get("/compression/threads/{thread_id}/status", responses=_some(404))
     async def status(thread_id: uuid.UUID, request: Request) -> Status:

@@ -14,9 +14,8 @@ from langgraph_sdk import get_client
 from langgraph_sdk.runtime import ServerRuntime
 
 from langgraph_compression.graphs.compression import CompressionGraph
-from langgraph_compression.server.maintenance import waits
+from langgraph_compression.server.maintenance import FORCED, refuse_if_waiting
 from langgraph_compression.state.settings import carried
-from langgraph_compression.threads.gate import ThreadBusy
 
 Factory = Callable[[RunnableConfig, ServerRuntime[Any]], Awaitable[CompressionGraph]]
 
@@ -32,8 +31,9 @@ def guarded(graph: CompressionGraph) -> Factory:
         execution = runtime.execution_runtime
         thread_id = (config.get("configurable") or {}).get("thread_id")
         compresses = execution is not None and thread_id and _compresses(execution.context)
-        if compresses and await waits(get_client(), str(thread_id)):
-            raise ThreadBusy(str(thread_id), "waiting")
+        if compresses:
+            force = bool((config.get("metadata") or {}).get(FORCED))
+            await refuse_if_waiting(get_client(), str(thread_id), force=force)
         return graph
 
     return factory

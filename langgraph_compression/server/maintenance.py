@@ -9,22 +9,27 @@ from langgraph_sdk.errors import APIStatusError, ConflictError
 
 from langgraph_compression.errors import CompressionError
 from langgraph_compression.server.errors import Incapable, NoSuchThread
-from langgraph_compression.threads.compress import (
-    RUN_KIND,
-    CompressionResult,
-    result_of,
-    stopped_midway,
-)
-from langgraph_compression.threads.gate import Reason, ThreadBusy
+from langgraph_compression.threads.compress import CompressionResult, result_of
+from langgraph_compression.threads.gate import ThreadBusy
+from langgraph_compression.threads.stop import OF_RUNS, RUN_KIND, Stop, may_be_filled, stop_of
 
 CAPABILITY = "context_compression"
+FORCED = "forced"
+"""Metadata of a run that may give up a failed request."""
 
 
-async def compress(client: LangGraphClient, thread_id: str) -> CompressionResult:
+async def compress(
+    client: LangGraphClient, thread_id: str, *, force: bool = False
+) -> CompressionResult:
     """Compress a thread of the server.
 
     The run queue is the lock: a run with `reject` is accepted only if no other run is there,
     and requests that come meanwhile wait behind it.
+
+    Args:
+        client: With the rights of the caller.
+        thread_id: The thread.
+        force: Also if its last request failed, which can then no longer be resumed.
 
     Raises:
         NoSuchThread: The caller has no such thread.
@@ -35,8 +40,9 @@ async def compress(client: LangGraphClient, thread_id: str) -> CompressionResult
     thread = await thread_of(client, thread_id)
     assistant = await assistant_of(client, thread)
     mode = await _compress_mode(client, assistant)
-    if thread["status"] in ("interrupted", "error") and await waits(client, thread_id):
-        raise ThreadBusy(thread_id, "waiting")
+    stopped = None
+    if thread["status"] in ("interrupted", "error"):
+        stopped = await refuse_if_waiting(client, thread_id, force=force)
     last: dict[str, Any] = {}
     try:
         stream = client.runs.stream(
@@ -44,22 +50,22 @@ async def compress(client: LangGraphClient, thread_id: str) -> CompressionResult
             assistant,
             input={"messages": []},
             context=mode,
-            metadata=RUN_KIND,
+            metadata={**RUN_KIND, FORCED: force},
             multitask_strategy="reject",
             stream_mode=["custom"],
             stream_resumable=True,  # for followers that come back later
         )
         async for part in stream:
             if part.event == "error":
-                raise _run_error(thread_id, part.data)
+                raise await _run_error(client, thread_id, part.data)
             data: Any = part.data
             if isinstance(data, Mapping) and data.get("type") == CAPABILITY:
                 last = dict(data)
     except (ConflictError, APIStatusError, httpx.HTTPStatusError) as error:
         if error.response.status_code == 409:
-            raise ThreadBusy(thread_id, await busy_reason(client, thread_id)) from None
+            raise await busy(client, thread_id) from None
         raise
-    return result_of(thread_id, last)
+    return result_of(thread_id, last, ended=stopped is not None)
 
 
 async def thread_of(client: LangGraphClient, thread_id: str) -> Mapping[str, Any]:
@@ -77,16 +83,19 @@ async def thread_of(client: LangGraphClient, thread_id: str) -> Mapping[str, Any
 
 
 async def assistant_of(client: LangGraphClient, thread: Mapping[str, Any]) -> str:
-    """The assistant, else the graph, that ran last on the thread.
+    """The assistant that ran last on the thread, else the default one of its graph.
 
     Raises:
-        Incapable: Nothing ran yet.
+        Incapable: It has no graph yet.
     """
     metadata = thread.get("metadata") or {}
-    assistant = metadata.get("assistant_id") or metadata.get("graph_id")
-    if not assistant:
-        raise Incapable(str(thread["thread_id"]), "no graph has run on it yet")
-    return str(assistant)
+    if assistant := metadata.get("assistant_id"):
+        return str(assistant)
+    if graph := metadata.get("graph_id"):
+        default = {"created_by": "system"}
+        for found in await client.assistants.search(graph_id=graph, metadata=default, limit=1):
+            return found["assistant_id"]
+    raise Incapable(str(thread["thread_id"]), "no graph has run on it yet")
 
 
 async def is_capable(client: LangGraphClient, assistant: str) -> bool:
@@ -111,40 +120,77 @@ async def _compress_mode(client: LangGraphClient, assistant: str) -> dict[str, A
     return {"compression": {**(own.get("compression") or {}), "mode": "compress"}}
 
 
-async def busy_reason(client: LangGraphClient, thread_id: str) -> Reason:
+async def busy(client: LangGraphClient, thread_id: str) -> ThreadBusy:
     """Why a run was refused: the thread waits, has requests in its queue, or runs."""
     thread = await client.threads.get(thread_id)
-    if thread["status"] == "interrupted" and await waits(client, thread_id):
-        return "waiting"
+    if thread["status"] == "interrupted" and (stop := await stop_at(client, thread_id)):
+        return stop.busy(thread_id)
     queued = await client.runs.list(thread_id, limit=1, status="pending")
-    return "queued" if queued else "running"
+    return ThreadBusy(thread_id, "queued" if queued else "running")
 
 
-async def waits(client: LangGraphClient, thread_id: str) -> bool:
-    """Whether a thread on which no request runs waits: a new run would destroy what with.
+async def refuse_if_waiting(client: LangGraphClient, thread_id: str, *, force: bool) -> Stop | None:
+    """Refuse a thread, on which no request runs, that a new run would take something from.
 
-    It waits at an interrupt, at a breakpoint, and at a node that failed, until it is resumed.
-    A thread whose run was cancelled, or whose compression broke off, waits for nobody.
+    Returns:
+        The failed request that `force` gives up.
+
+    Raises:
+        ThreadBusy: It waits to be resumed.
+    """
+    stop = await stop_at(client, thread_id)
+    if stop and not (force and stop.why == "failed"):
+        raise stop.busy(thread_id)
+    return stop
+
+
+async def stop_at(client: LangGraphClient, thread_id: str) -> Stop | None:
+    """Where a thread on which no request runs waits to be resumed.
+
+    It waits at an interrupt, at a breakpoint, and at a node that failed. A thread whose run
+    was cancelled, whose compression broke off, or that was only filled, waits for nobody.
     """
     state = await client.threads.get_state(thread_id)
-    if state.get("interrupts") or any(task.get("interrupts") for task in state["tasks"]):
-        return True
-    metadata: Mapping[str, Any] = state.get("metadata") or {}
-    if not stopped_midway(state["next"], metadata):
-        return False
-    run = metadata.get("run_id")
+    tasks, metadata = state["tasks"], state.get("metadata") or {}
+    stop = stop_of(
+        state["next"],
+        asks=bool(state.get("interrupts")) or any(task.get("interrupts") for task in tasks),
+        failed=any(task.get("error") for task in tasks),
+        metadata=metadata,
+    )
+    if stop is None or stop.why == "asked":
+        return stop
+    if may_be_filled(stop, metadata) and not await _ran(client, thread_id):
+        return None
+    status = await _status_of_run(client, thread_id, metadata.get("run_id"))
+    if status == "interrupted":  # cancelled by somebody
+        return None
+    return stop._replace(why="failed") if status in ("error", "timeout") else stop
+
+
+async def _ran(client: LangGraphClient, thread_id: str) -> bool:
+    """Whether a run made a checkpoint of the thread."""
+    for source in OF_RUNS:
+        if await client.threads.get_history(thread_id, limit=1, metadata={"source": source}):
+            return True
+    return False
+
+
+async def _status_of_run(client: LangGraphClient, thread_id: str, run: Any) -> str | None:
+    """The status of a run, None if there is no such run any more."""
     if not run:
-        return True
+        return None
     try:
-        return (await client.runs.get(thread_id, str(run)))["status"] != "interrupted"
+        return (await client.runs.get(thread_id, str(run)))["status"]
     except (APIStatusError, httpx.HTTPStatusError) as error:
         if error.response.status_code == 404:
-            return True
+            return None
         raise
 
 
-def _run_error(thread_id: str, data: Any) -> Exception:
+async def _run_error(client: LangGraphClient, thread_id: str, data: Any) -> Exception:
     kind = str(data.get("error")) if isinstance(data, Mapping) else "unknown"
     if kind == "ThreadBusy":
-        return ThreadBusy(thread_id, "waiting")
+        stop = await stop_at(client, thread_id)
+        return stop.busy(thread_id) if stop else ThreadBusy(thread_id, "waiting")
     return CompressionError(f"compressing thread {thread_id!r} failed ({kind})")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 
@@ -61,14 +61,17 @@ def results_of(message: BaseMessage) -> list[str]:
     if message.type == "function":
         return [_by_name(message.name)]
     if isinstance(message.content, list):
-        return [
-            block["tool_use_id"]
-            for block in message.content
-            if isinstance(block, dict)
-            and block.get("type") == "tool_result"
-            and block.get("tool_use_id")
-        ]
+        return [block["tool_use_id"] for block in message.content if is_result_block(block)]
     return []
+
+
+def is_result_block(block: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a content block is the result of a call."""
+    return (
+        isinstance(block, dict)
+        and block.get("type") == "tool_result"
+        and bool(block.get("tool_use_id"))
+    )
 
 
 def _by_name(name: str | None) -> str:

@@ -1,6 +1,7 @@
 """The view: which messages of the state a model is sent, and in what shape."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from langchain_core.messages import (
@@ -11,12 +12,20 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from langgraph_compression.state.batches import batches
+from langgraph_compression.state.blank import is_blank
 from langgraph_compression.state.event import Applied
-from langgraph_compression.state.pairing import Call, Pairing, calls_of, pair, results_of
+from langgraph_compression.state.pairing import (
+    Call,
+    Pairing,
+    calls_of,
+    is_result_block,
+    pair,
+    results_of,
+)
 
 NO_RESULT = "No result recorded."
-REASONING_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
-"""Block types that hold what a model thought."""
+LATER = "The result came later; it stands below as a note."
 
 
 class Parts(NamedTuple):
@@ -41,12 +50,34 @@ def leading_system(messages: Sequence[AnyMessage]) -> int:
 
 
 def parts(messages: Sequence[AnyMessage], applied: Applied | None) -> Parts:
-    """Split the state messages by what stands for them in the view."""
+    """Split the state messages by what stands for them in the view.
+
+    A summary alone asks nothing: where nothing to show is left behind the cutoff, as after
+    the deletion of all of it, the newest message that is left stays beside the summary, with
+    its whole group.
+    """
     lead = leading_system(messages)
     if applied is None:
         return Parts(list(messages[:lead]), [], lead, list(messages[lead:]))
-    start = max(applied.cutoff, lead)
+    start = max(_shown_from(messages, applied.cutoff), lead)
     return Parts(list(messages[:lead]), [applied.summary], start, list(messages[start:]))
+
+
+def _shown_from(messages: Sequence[AnyMessage], cutoff: int) -> int:
+    if any(map(_is_shown, messages[cutoff:])):
+        return cutoff
+    return max(cuts_that_show(messages, pair(messages)), default=cutoff)
+
+
+def cuts_that_show(messages: Sequence[AnyMessage], pairing: Pairing) -> list[int]:
+    """Positions, ascending, at which no group is cut and behind which something is shown."""
+    newest = next((at for at in reversed(range(len(messages))) if _is_shown(messages[at])), -1)
+    return [cut for cut in pairing.cuts() if cut <= newest]
+
+
+def _is_shown(message: AnyMessage) -> bool:
+    """Whether a view in shape has a place for the message behind its head."""
+    return message.type != "system" and not is_blank(message)
 
 
 def plain_view(messages: Sequence[AnyMessage], applied: Applied | None) -> list[AnyMessage]:
@@ -61,9 +92,11 @@ def shaped_view(
 ) -> list[AnyMessage]:
     """Leading system messages, front and tail, in a shape that providers accept.
 
-    System messages are joined at the head; empty messages are left out; a call that was
-    abandoned gets a short result; a result without its call becomes a human note that
-    names the tool. A message that needs no change stays the same object, in its place.
+    System messages are joined at the head; empty messages are left out. Providers demand the
+    results of a call directly behind its message: a result that is not there, because its
+    call is not shown or something else came between, becomes a human note that names the
+    tool, in its own place, and a call left without one gets a short result that says so. A
+    message that needs no change stays the same object, in its place.
 
     Args:
         messages: All state messages, to find the names of tools called before the tail.
@@ -71,31 +104,26 @@ def shaped_view(
         pairing: Calls and results of the tail, where they are known.
     """
     pairing = pairing or pair(of.tail)
-    system = list(of.leading)
+    system = [*of.leading, *(message for message in of.tail if message.type == "system")]
+    indexes = [index for index, message in enumerate(of.tail) if _is_shown(message)]
+    notes, later, never = batches(of.tail, indexes, pairing)
+
+    def name_of(index: int, call_id: str) -> str | None:
+        """The tool of the call that a result answers."""
+        owner = pairing.owner.get((index, call_id))
+        callers = reversed(messages[: of.start]) if owner is None else [of.tail[owner]]
+        calls = (call for message in callers for call in calls_of(message))
+        return next((call.name for call in calls if call.id == call_id), None)
+
     shown: list[AnyMessage] = list(of.front)
-    # Directly behind the call, so that the view ends as the state ends.
-    missing = {
-        index: _no_results(calls)
-        for index, calls in pairing.unanswered.items()
-        if not pairing.is_pending(index)
-    }
-
-    def name_of(call_id: str) -> str | None:
-        for message in reversed(messages[: of.start]):
-            for call in calls_of(message):
-                if call.id == call_id:
-                    return call.name
-        return None
-
-    for index, message in enumerate(of.tail):
-        if message.type == "system":
-            system.append(message)
-            continue
-        if index in pairing.orphans:
-            shown.append(_as_note(message, pairing.orphans[index], name_of))
-        elif not _is_empty(message):
-            shown.append(message)
-        shown.extend(missing.get(index, ()))
+    for index in indexes:
+        message = of.tail[index]
+        if index in notes:
+            message = _as_note(message, notes[index], partial(name_of, index))
+        shown.append(message)
+        # Directly behind the call, so that the view ends as the state ends.
+        shown.extend(_short_result(call, NO_RESULT) for call in never.get(index, ()))
+        shown.extend(_short_result(call, LATER) for call in later.get(index, ()))
     return [*joined_system(system), *shown]
 
 
@@ -131,62 +159,42 @@ def _blocks(content: str | list[Any]) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _is_empty(message: AnyMessage) -> bool:
-    """Whether a provider would refuse the message because it says nothing."""
-    if message.type not in ("human", "ai"):
-        return False
-    content = message.content
-    blank = _is_blank(content) if isinstance(content, str) else all(map(_says_nothing, content))
-    return blank and not calls_of(message) and not results_of(message)
-
-
-def _is_blank(text: str) -> bool:
-    return not text or text.isspace()
-
-
-def _says_nothing(block: Any) -> bool:
-    if isinstance(block, str):
-        return _is_blank(block)
-    kind = block.get("type")
-    return kind in REASONING_BLOCKS or (kind == "text" and _is_blank(str(block.get("text", ""))))
-
-
-def _no_results(calls: Sequence[Call]) -> list[AnyMessage]:
-    """A short result for each call that never got one."""
-    return [
-        FunctionMessage(name=call.name, content=NO_RESULT)
-        if call.id.startswith("function_call:")
-        else ToolMessage(content=NO_RESULT, tool_call_id=call.id, name=call.name, status="error")
-        for call in calls
-    ]
+def _short_result(call: Call, text: str) -> AnyMessage:
+    """What stands where a call's result should."""
+    if call.id.startswith("function_call:"):
+        return FunctionMessage(name=call.name, content=text)
+    return ToolMessage(content=text, tool_call_id=call.id, name=call.name, status="error")
 
 
 def _as_note(
-    message: AnyMessage, orphans: Sequence[str], name_of: Callable[[str], str | None]
+    message: AnyMessage, noted: Sequence[int], name_of: Callable[[str], str | None]
 ) -> AnyMessage:
-    """A result whose call is not shown, as a human message with the same id.
+    """A result that cannot stand as one, as a human message with the same id.
 
-    In a message of blocks only the orphaned results become text.
+    In a message of blocks only the results `noted`, by their order in it, become text; the
+    others come first, where providers want them.
     """
     if message.type in ("tool", "function"):
-        name = message.name or name_of(orphans[0])
+        name = message.name or name_of(results_of(message)[0])
         content: Any = message.content
         head = _note_head(name)
         if isinstance(content, str):
             return HumanMessage(content=f"{head}\n{content}", id=message.id)
         return HumanMessage(content=[{"type": "text", "text": head}, *content], id=message.id)
-    blocks: list[Any] = []
+    results: list[Any] = []
+    others: list[Any] = []
+    which = 0
     for block in _blocks(message.content):
-        if (
-            isinstance(block, dict)
-            and block.get("type") == "tool_result"
-            and block.get("tool_use_id") in orphans
-        ):
-            blocks.append({"type": "text", "text": _note_head(name_of(block["tool_use_id"]))})
-            blocks.extend(_blocks(block.get("content") or ""))
+        if not is_result_block(block):
+            others.append(block)
+            continue
+        if which in noted:
+            others.append({"type": "text", "text": _note_head(name_of(block["tool_use_id"]))})
+            others.extend(_blocks(block.get("content") or []))
         else:
-            blocks.append(block)
-    return message.model_copy(update={"content": blocks})
+            results.append(block)
+        which += 1
+    return message.model_copy(update={"content": [*results, *others]})
 
 
 def _note_head(name: str | None) -> str:

@@ -1,25 +1,26 @@
 """Compress a thread now: hold it, check that it is idle, compress, let go."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.constants import END
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 from pydantic import BaseModel
 
 from langgraph_compression.errors import CompressionError
 from langgraph_compression.graphs.wiring import CAPABILITY
+from langgraph_compression.nodes.effects import Do, Steps, arun, run
 from langgraph_compression.state.settings import CompressionContext, carried
-from langgraph_compression.threads.gate import Gate, ThreadBusy
+from langgraph_compression.threads.gate import Gate
 from langgraph_compression.threads.gate_memory import MemoryGate
+from langgraph_compression.threads.stop import OF_RUNS, RUN_KIND, may_be_filled, stop_of
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
-
-RUN_KIND = {"kind": "context_compression"}
-"""Metadata of the run, and so of its checkpoints."""
 
 default_gate = MemoryGate()
 """The gate of this process, for programs that name none."""
@@ -47,6 +48,8 @@ def compress_thread(
     config: RunnableConfig,
     gate: Gate | None = None,
     context: Any = None,
+    *,
+    force: bool = False,
 ) -> CompressionResult:
     """Summarize the older part of a thread now, without a request of the user.
 
@@ -55,23 +58,28 @@ def compress_thread(
         config: Names the thread in `configurable.thread_id`.
         gate: What the program's ordinary turns take, too. Default: one for this process.
         context: The run's context, as for `graph.invoke`.
+        force: Compress also a thread whose last request failed. That request can then no
+            longer be resumed, also if the compression has nothing to do or fails; the state
+            keeps all messages, the user's unanswered one too.
 
     Raises:
         ThreadBusy: The thread runs, has requests in its queue, or waits: at an interrupt or a
             breakpoint, or at a node that failed or was cancelled. Such a thread can be resumed
-            where it stopped, which a compression would destroy: resume it, or send it a new
-            request, then compress.
+            where it stopped (`resumable_at`), which a compression would destroy: resume it, or
+            send it a new request, then compress. Only a recorded failure can be forced: a
+            breakpoint and a cancelled request leave the same checkpoint, so who knows that it
+            was cancelled ends it by `graph.update_state(config, None, as_node="__end__")`.
         CompressionError: The graph cannot compress, or history file or summary failed; the
             state is as before.
     """
     request = _Request(graph, config, context)
     with (gate or default_gate).maintenance(request.thread_id):
-        request.check(graph.get_state(request.config))
+        run(request.check(force))
         for payload in graph.stream(
             request.input, request.config, context=request.context, stream_mode="custom"
         ):
             request.hear(payload)
-        return result_of(request.thread_id, request.last)
+        return result_of(request.thread_id, request.last, ended=request.ended)
 
 
 async def acompress_thread(
@@ -79,40 +87,23 @@ async def acompress_thread(
     config: RunnableConfig,
     gate: Gate | None = None,
     context: Any = None,
+    *,
+    force: bool = False,
 ) -> CompressionResult:
     """`compress_thread` for an event loop."""
     request = _Request(graph, config, context)
     async with (gate or default_gate).maintenance(request.thread_id):
-        request.check(await graph.aget_state(request.config))
+        await arun(request.check(force))
         async for payload in graph.astream(
             request.input, request.config, context=request.context, stream_mode="custom"
         ):
             request.hear(payload)
-        return result_of(request.thread_id, request.last)
+        return result_of(request.thread_id, request.last, ended=request.ended)
 
 
 def has_capability(graph: Graph) -> bool:
     """Whether a graph declares that it can compress its threads."""
     return any(CAPABILITY.items() <= (node.metadata or {}).items() for node in graph.nodes.values())
-
-
-def stopped_midway(following: Sequence[str], metadata: Mapping[str, Any] | None) -> bool:
-    """Whether a thread without a run stands before nodes that a request still wants.
-
-    Args:
-        following: The nodes that come next in its state.
-        metadata: That of its checkpoint.
-
-    >>> stopped_midway(["tools"], {"source": "loop", "step": 3})
-    True
-    >>> stopped_midway(["summarize"], {"source": "loop", "step": 3, "kind": "context_compression"})
-    False
-    """
-    metadata = metadata or {}
-    if not following or metadata.get("kind") == RUN_KIND["kind"]:
-        return False  # at its end, or a compression broke off: nobody resumes that
-    only_filled = metadata.get("source") == "update" and metadata.get("step", 1) <= 0
-    return not only_filled  # by `update_state`, before its first run
 
 
 class _Request:
@@ -136,12 +127,50 @@ class _Request:
         self.config: RunnableConfig = {**config, "configurable": latest, "metadata": metadata}
         self.context = in_compress_mode(context, graph)
         self.last: dict[str, Any] = {}
+        self.graph, self.ended = graph, False
 
-    def check(self, state: StateSnapshot) -> None:
-        """Refuse a thread that waits: a run would destroy what it can be resumed with."""
-        asks = state.interrupts or any(task.interrupts for task in state.tasks)
-        if asks or stopped_midway(state.next, state.metadata):
-            raise ThreadBusy(self.thread_id, "waiting")
+    def check(self, force: bool) -> Steps[None]:
+        """Refuse a thread that waits: a run would destroy what it can be resumed with.
+
+        Args:
+            force: End a request that failed, and keep what its other branches have done.
+
+        Raises:
+            ThreadBusy: It waits.
+        """
+        graph, config = self.graph, self.config
+        state: StateSnapshot = yield Do(
+            partial(graph.get_state, config), partial(graph.aget_state, config)
+        )
+        stop = stop_of(
+            state.next,
+            asks=bool(state.interrupts) or any(task.interrupts for task in state.tasks),
+            failed=any(task.error for task in state.tasks),
+            metadata=state.metadata,
+        )
+        if stop is None or (may_be_filled(stop, state.metadata) and not (yield from self._ran())):
+            return
+        if not (force and stop.why == "failed"):
+            raise stop.busy(self.thread_id)
+        yield Do(
+            partial(graph.update_state, config, None, END),
+            partial(graph.aupdate_state, config, None, END),
+        )
+        self.ended = True
+
+    def _ran(self) -> Steps[bool]:
+        """Whether a run made a checkpoint of the thread."""
+        for source in OF_RUNS:
+            of_a_run = {"filter": {"source": source}, "limit": 1}
+            if (yield Do(partial(self._any, of_a_run), partial(self._a_any, of_a_run))):
+                return True
+        return False
+
+    def _any(self, wanted: dict[str, Any]) -> bool:
+        return any(True for _ in self.graph.get_state_history(self.config, **wanted))
+
+    async def _a_any(self, wanted: dict[str, Any]) -> bool:
+        return any([True async for _ in self.graph.aget_state_history(self.config, **wanted)])
 
     def hear(self, payload: Any) -> None:
         """Remember the last event about this compression."""
@@ -149,8 +178,13 @@ class _Request:
             self.last = dict(payload)
 
 
-def result_of(thread_id: str, last: Mapping[str, Any]) -> CompressionResult:
+def result_of(thread_id: str, last: Mapping[str, Any], *, ended: bool = False) -> CompressionResult:
     """What the last event of a compression told.
+
+    Args:
+        thread_id: The thread.
+        last: The event.
+        ended: A failed request was ended for it.
 
     Raises:
         CompressionError: It failed, or there was no event.
@@ -159,7 +193,9 @@ def result_of(thread_id: str, last: Mapping[str, Any]) -> CompressionResult:
         failed = (last.get("failures") or [{}])[0]
         raise CompressionError(
             f"the {failed.get('kind', 'compression')} of thread {thread_id!r} failed "
-            f"({last.get('error', 'no event')}); nothing was changed"
+            f"({last.get('error', 'no event')}); "
+            + ("the failed request was ended, nothing else" if ended else "nothing")
+            + " was changed"
         )
     nothing = any(done.get("reason") for done in last.get("actions", ()))
     return CompressionResult(

@@ -1,5 +1,6 @@
 """The contract of gates: one thread, one holder."""
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Literal, Protocol
 
@@ -15,20 +16,43 @@ class ThreadBusy(CompressionError):
     Args:
         thread_id: The thread.
         reason: Why.
+        resumable_at: The nodes at which a waiting thread goes on when it is resumed.
+        forceable: A request failed there, and `force` compresses the thread all the same.
 
     >>> print(ThreadBusy("t-1", "running"))
     thread 't-1' is busy (running); try again when it is idle
     """
 
-    def __init__(self, thread_id: str, reason: Reason) -> None:
+    def __init__(
+        self,
+        thread_id: str,
+        reason: Reason,
+        resumable_at: Sequence[str] = (),
+        forceable: bool = False,
+    ) -> None:
         # These are `args`, so that the error can be pickled to another process.
-        super().__init__(thread_id, reason)
+        super().__init__(thread_id, reason, tuple(resumable_at), forceable)
         self.thread_id = thread_id
         self.reason: Reason = reason
+        self.resumable_at = tuple(resumable_at)
+        self.forceable = forceable
 
     def __str__(self) -> str:
         """The message."""
-        return f"thread {self.thread_id!r} is busy ({self.reason}); try again when it is idle"
+        busy = f"thread {self.thread_id!r} is busy ({self.reason})"
+        if not self.resumable_at:
+            return f"{busy}; try again when it is idle"
+        at = " and ".join(map(repr, dict.fromkeys(self.resumable_at)))
+        if self.forceable:
+            return (
+                f"{busy}: its last request failed at {at} and can be resumed there. With force it "
+                "is compressed all the same and keeps all messages of its state, but that request "
+                "can no longer be resumed"
+            )
+        return (
+            f"{busy}: it stands at {at} and can be resumed there. Resume it or send it the next "
+            "request, then try again; this is never forced"
+        )
 
 
 class Hold(AbstractContextManager[None], AbstractAsyncContextManager[None], Protocol):

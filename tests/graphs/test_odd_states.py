@@ -18,7 +18,13 @@ from langchain_core.messages import (
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_compression import CompressionSettings, Workdir, create_compression_graph
+from langgraph_compression import (
+    CompressionSettings,
+    Workdir,
+    context_status,
+    create_compression_graph,
+)
+from langgraph_compression.state.event import binding
 from tests.support.conversations import faults_of
 from tests.support.fakes import FakeModel, Outcome, RecordingWorkdir, drive
 
@@ -147,6 +153,64 @@ def test_fork_before_the_summary(asynchronous: bool) -> None:
     given = {"messages": [HumanMessage("Another way", id="other")]}
     drive(bench.graph, given, fork, asynchronous=asynchronous)
     assert [m.id for m in bench.view] == [*(m.id for m in turns(3)), "other"]
+
+
+def called(one: str) -> list[AnyMessage]:
+    call = AIMessage("", id=f"call-{one}", tool_calls=[{"name": "look", "args": {}, "id": one}])
+    return [call, ToolMessage(f"result {one} " * 50, tool_call_id=one, id=f"result-{one}")]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("last", "shown"),
+    [
+        ([], ["a9"]),
+        (called("1"), ["call-1", "result-1"]),
+        ([*called("1"), AIMessage(" ", id="blank")], ["call-1", "result-1"]),
+        ([*called("1"), SystemMessage("rule", id="s")], ["call-1", "result-1"]),
+    ],
+    ids=["text", "group", "blank", "system"],
+)
+def test_everything_behind_the_summary_removed(
+    last: list[AnyMessage], shown: list[str], asynchronous: bool
+) -> None:
+    bench = Bench()
+    history = [*turns(10), *last]
+    summary = HumanMessage("SUMMARY", id="summary")
+    event = {"cutoff_index": len(history), "summary_message": summary, "file_path": None}
+    event.update(binding(history, len(history)))
+    more = [HumanMessage("More", id="more"), AIMessage("Yes", id="yes")]
+    values = {"messages": [*history, *more], "_summarization_event": event}
+    bench.graph.update_state(CONFIG, values, as_node="model")
+    removed = [RemoveMessage(str(m.id)) for m in more]
+
+    for _ in range(2):
+        bench.ask(removed, asynchronous)
+        assert [m.id for m in bench.view if m.type != "system"] == ["summary", *shown]
+        removed = [RemoveMessage(str(bench.values["messages"][-1].id))]
+
+    bench.graph.update_state(CONFIG, {"messages": removed}, as_node="model")
+    status = context_status(bench.values, SMALL, lambda text: (len(text) + 3) // 4)
+    assert status.messages == bench.values["context_pressure"]["messages"]
+    assert bench.summarizer.requests == []
+    assert bench.values["_summarization_event"] == event
+    later = [HumanMessage("word " * 3000, id="later")]
+    bench.ask([*removed, *later], asynchronous)
+    assert [m.id for m in bench.view if m.type != "system"][1:] == ["later"]
+
+
+@BOTH
+def test_a_history_that_ends_blank_keeps_its_newest_message(asynchronous: bool) -> None:
+    bench = Bench(settings=CompressionSettings(summary_threshold=2, summary_keep_messages=1))
+    last = HumanMessage("Long " * 2000, id="last")
+    given = [*turns(12), last, AIMessage("", id="blank"), SystemMessage("rule", id="s")]
+    bench.ask(given, asynchronous)
+    assert [m.id for m in bench.view][2:] == ["last"]
+    first = bench.view
+    removed = [RemoveMessage(str(bench.values["messages"][-1].id))]
+    bench.ask(removed, asynchronous)
+    assert bench.view == first
+    assert len(bench.summarizer.requests) == 1
 
 
 WINDOW = "maximum context length is 3000 tokens. However, your messages resulted in 9000 tokens"

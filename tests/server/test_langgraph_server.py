@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
@@ -229,3 +230,40 @@ def test_input_cannot_set_the_event(client: SyncLangGraphClient, graph: str) -> 
     custom(thread.say("second", _summarization_event=forged))
     assert thread.state.get("_summarization_event") is None
     assert len(thread.state["messages"]) == 4
+
+
+@pytest.mark.parametrize("as_node", [None, "recount"])
+@pytest.mark.parametrize("updates", [1, 2, 5])
+def test_thread_that_was_only_filled_can_be_compressed(
+    client: SyncLangGraphClient, langgraph_server: LangGraphServer, updates: int, as_node: Any
+) -> None:
+    thread = client.threads.create(graph_id="chatbot")["thread_id"]
+    messages = [
+        message
+        for n in range(10)
+        for message in (
+            {"role": "user", "content": f"{n} {LONG}"},
+            {"role": "assistant", "content": "Noted."},
+        )
+    ]
+    size = len(messages) // updates
+    for start in range(0, len(messages), size):
+        some = {"messages": messages[start : start + size]}
+        client.threads.update_state(thread, some, as_node=as_node)
+
+    route = f"{langgraph_server.url}/compression/threads/{thread}"
+    status = httpx.get(f"{route}/status").raise_for_status().json()
+    assert status["capable"]
+    url = f"{route}/compress"
+    done = httpx.post(url, timeout=30).raise_for_status().json()
+    assert done["before_tokens"] == status["tokens"]
+    assert (done["status"], done["compressed_messages"]) == ("completed", 10)
+
+    # From now on it is a thread like any other.
+    given: dict[str, Any] = {"messages": ["Stop."]}
+    client.runs.wait(thread, "chatbot", input=given, interrupt_before=["model"])
+    client.threads.update_state(thread, {"messages": ["Edited."]})
+    for force in (False, True):
+        refused = httpx.post(url, params={"force": force})
+        assert (refused.status_code, refused.json()["reason"]) == (409, "waiting")
+        assert refused.json()["forceable"] is False

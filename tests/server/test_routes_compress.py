@@ -189,14 +189,63 @@ def test_breakpoint_survives_a_compression_that_was_not_refused_in_time(ada: Use
     assert thread.texts[-1] == "Answer to: And berth 9?"
 
 
-def test_thread_whose_run_failed_can_still_be_resumed(ada: User) -> None:
+def failed(ada: User) -> Thread:
     thread = ada.thread()
     with pytest.raises(Exception, match="ConnectionError"):
-        thread.run("[fails once] And berth 9?")
-    assert thread.compress(409)["reason"] == "waiting"
+        thread.run(f"[fails once] And berth 9? {thread.id}")
+    return thread
+
+
+def test_thread_whose_run_failed_can_still_be_resumed(ada: User) -> None:
+    thread = failed(ada)
+    refused = thread.compress(409)
+    assert (refused["error"], refused["reason"]) == ("thread_busy", "waiting")
+    assert (refused["resumable_at"], refused["forceable"]) == (["model"], True)
+    assert "can no longer be resumed" in refused["message"]
     ada.api.runs.wait(thread.id, thread.graph, input=None)
     assert thread.texts[-1].startswith("Answer to: [fails once]")
     assert thread.compress()["status"] == "completed"
+
+
+def test_run_that_failed_is_given_up_by_force(ada: User) -> None:
+    thread = failed(ada)
+    before = thread.texts
+    assert thread.compress(force=True)["status"] == "completed"
+    assert thread.texts == before
+    assert before[-1].startswith("[fails once]")
+    assert ada.api.threads.get_state(thread.id)["next"] == []
+    thread.run("Still there?")
+    assert thread.texts == [*before, "Still there?", "Answer to: Still there?"]
+    assert thread.compress()["status"] in ("completed", "no_op")
+
+
+def test_run_that_asks_for_a_compression_by_force(ada: User) -> None:
+    """The guard of the graph knows what the route knows."""
+    thread = ada.thread()
+    thread.run("[ask] Close berth 9?")
+    forced = {**COMPRESS, "metadata": {"kind": "context_compression", "forced": True}}
+    with pytest.raises(Exception, match="ThreadBusy"):
+        thread.run([], **forced)
+    ada.api.runs.wait(thread.id, thread.graph, command={"resume": "yes"})
+    assert thread.texts[-1] == "You said yes."
+
+
+@pytest.mark.parametrize("stop", ["interrupt", "breakpoint"])
+def test_what_waits_for_a_person_is_never_forced_away(ada: User, stop: str) -> None:
+    thread = ada.thread("Hello", turns=0)
+    if stop == "interrupt":
+        thread.run("[ask] Close berth 9?")
+    else:
+        thread.run("And berth 9?", interrupt_before=["model"])
+    refused = thread.compress(409, force=True)
+    assert (refused["reason"], refused["forceable"]) == ("waiting", False)
+    assert refused["resumable_at"] == ["ask" if stop == "interrupt" else "model"]
+    if stop == "interrupt":
+        ada.api.runs.wait(thread.id, thread.graph, command={"resume": "yes"})
+        assert thread.texts[-1] == "You said yes."
+    else:
+        ada.api.runs.wait(thread.id, thread.graph, input=None)
+        assert thread.texts[-1] == "Answer to: And berth 9?"
 
 
 def test_thread_whose_run_was_cancelled_waits_for_nobody(ada: User) -> None:

@@ -17,7 +17,7 @@ from langchain_core.messages import (
 
 from langgraph_compression.state.event import Applied
 from langgraph_compression.state.pairing import pair
-from langgraph_compression.state.view import parts, plain_view, request_messages
+from langgraph_compression.state.view import LATER, parts, plain_view, request_messages
 from tests.support.conversations import conversations, faults_of, is_empty, last_speech, open_calls
 
 SUMMARY = HumanMessage("SUMMARY", id="summary")
@@ -151,10 +151,88 @@ def test_of_result_blocks_only_the_orphans_become_text() -> None:
     note = viewed(messages, 1)[-1]
     assert note.id == "m"
     assert note.content == [
+        blocks[1],  # results first, as providers demand
         {"type": "text", "text": "[Result of an earlier call of the tool tool_1]"},
         {"type": "text", "text": "late"},
-        *blocks[1:],
+        blocks[2],
     ]
+
+
+def said(view: Sequence[AnyMessage]) -> list[str]:
+    """Who said what, in short."""
+    return [f"{message.type} {message.text or 'calls'}" for message in view[1:]]
+
+
+NOTE = "human [Result of an earlier call of the tool {}]\n{}"
+
+
+def test_a_result_that_something_came_before_is_a_note_in_its_place() -> None:
+    messages = [
+        HumanMessage("old"),
+        call("1"),
+        HumanMessage("h"),
+        ToolMessage("late", tool_call_id="1", id="t"),
+        AIMessage("a"),
+    ]
+    view = viewed(messages, 1)
+    assert said(view) == [
+        "ai calls",
+        f"tool {LATER}",
+        "human h",
+        NOTE.format("tool_1", "late"),
+        "ai a",
+    ]
+    assert view[4].id == "t"
+
+
+def test_results_that_land_in_each_others_group() -> None:
+    results = [ToolMessage(one, tool_call_id=one) for one in "12"]
+    view = viewed([HumanMessage("old"), call("1"), call("2"), *results], 1)
+    assert said(view) == [
+        "ai calls",
+        f"tool {LATER}",
+        "ai calls",
+        f"tool {LATER}",
+        NOTE.format("tool_1", "1"),
+        NOTE.format("tool_2", "2"),
+    ]
+    own_first = viewed([HumanMessage("old"), call("1"), call("2"), *reversed(results)], 1)
+    assert said(own_first)[2:] == ["ai calls", "tool 2", NOTE.format("tool_1", "1")]
+
+
+def test_of_a_batch_only_the_late_result_is_a_note() -> None:
+    first, second = (ToolMessage(one, tool_call_id=one) for one in "12")
+    view = viewed([HumanMessage("old"), call("1", "2"), first, HumanMessage("h"), second], 1)
+    assert said(view) == [
+        "ai calls",
+        f"tool {LATER}",
+        "tool 1",
+        "human h",
+        NOTE.format("tool_2", "2"),
+    ]
+
+
+def test_a_late_result_ends_the_waiting_of_an_open_call() -> None:
+    messages = [HumanMessage("old"), call("1"), call("2"), ToolMessage("1", tool_call_id="1")]
+    assert said(viewed(messages, 1)) == [
+        "ai calls",
+        f"tool {LATER}",
+        "ai calls",
+        "tool No result recorded.",
+        NOTE.format("tool_1", "1"),
+    ]
+
+
+def test_a_further_result_of_an_answered_call_is_a_note() -> None:
+    results = [ToolMessage(text, tool_call_id="1") for text in ("first", "second")]
+    view = viewed([HumanMessage("old"), call("1"), *results], 1)
+    assert said(view) == ["ai calls", "tool first", NOTE.format("tool_1", "second")]
+
+
+def test_what_is_not_shown_in_its_place_does_not_stand_between() -> None:
+    result = ToolMessage("r", tool_call_id="1")
+    messages = [HumanMessage("old"), call("1"), SystemMessage("s"), HumanMessage(" "), result]
+    assert viewed(messages, 1)[-1] is result
 
 
 def test_system_messages_are_joined_at_the_head() -> None:
@@ -194,24 +272,25 @@ def test_the_configured_prompt_joins_a_shaped_view_and_precedes_another() -> Non
 
 @given(conversations(), st.data())
 def test_every_view_of_a_summary_is_well_formed(messages: list[AnyMessage], data: Any) -> None:
-    cutoff = data.draw(st.sampled_from(pair(messages).cuts()))
+    cuts = pair(messages).cuts()
+    cutoff = data.draw(st.sampled_from(cuts))
     before = [message.model_copy(deep=True) for message in messages]
 
     view = viewed(messages, cutoff)
 
-    pending = {
-        messages[cutoff + at].id
-        for at in open_calls(messages[cutoff:])
-        if at >= last_speech(messages[cutoff:])
-    }
+    def seen(start: int) -> list[AnyMessage]:
+        return [m for m in messages[start:] if m.type != "system" and not is_empty(m)]
+
+    start = max((cut for cut in cuts if cut <= cutoff and seen(cut)), default=cutoff)
+    tail, shown = messages[start:], seen(start)
+    pending = {tail[at].id for at in open_calls(tail) if at >= last_speech(tail)}
     assert faults_of(view, pending) == []
-    shown = [m for m in messages[cutoff:] if m.type != "system" and not is_empty(m)]
     body = [m for m in view if m.type != "system" and m is not SUMMARY]
     assert [m.id for m in body if m.id] == [m.id for m in shown]
-    assert all("No result recorded." in m.content for m in body if not m.id)
+    assert all(m.content in ("No result recorded.", LATER) for m in body if not m.id)
     if shown and shown[-1] is messages[-1]:
         assert view[-1].id == messages[-1].id
     told = view[0].text if view and view[0].type == "system" else ""
     lead = parts(messages, None).leading
-    assert all(m.text in told for m in [*lead, *messages[cutoff:]] if m.type == "system")
+    assert all(m.text in told for m in [*lead, *tail] if m.type == "system")
     assert messages == before

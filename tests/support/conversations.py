@@ -1,5 +1,6 @@
 """Random conversations: parallel calls, repeated ids, gaps, orphans, odd messages."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -204,6 +205,18 @@ def faults_of(view: Sequence[BaseMessage], pending: Collection[str | None] = ())
         for at, ids in open_calls(view).items()
         if at < last_speech(view) and view[at].id not in pending
     ]
+    owned = {key: caller for key, caller in assigned(view).items() if caller is not None}
+    for (at, one), caller in owned.items():
+        between = [
+            (number, answer)
+            for number in range(caller + 1, at)
+            for answer in answers_in(view[number]) or [""]
+        ]
+        if any(owned.get(place) != caller for place in between):
+            faults.append(f"{at} answers {one} of {caller}: something stands between")
+    answered = Counter(f"{one} of {caller}" for (_, one), caller in owned.items())
+    called = Counter(f"{one} of {at}" for at, m in enumerate(view) for one in calls_in(m))
+    faults += [f"{one} is answered again" for one in answered - called]
     ids = [message.id for message in view if message.id is not None]
     faults += [f"{one} stands there twice" for one in set(ids) if ids.count(one) > 1]
     return faults

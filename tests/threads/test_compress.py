@@ -1,11 +1,16 @@
 """Compress now in a program: what it does to the thread, and when it refuses."""
 
 import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
@@ -31,7 +36,8 @@ SETTINGS = CompressionSettings(summary_keep_messages=4)
 class Thread:
     """A thread of 20 messages, far below the threshold."""
 
-    def __init__(self, *script: Any) -> None:
+    def __init__(self, *script: Any, saver: Any = None) -> None:
+        self.config = CONFIG
         self.workdir = RecordingWorkdir()
         self.summarizer = FakeModel(*script, answer="SUMMARY")
         self.model = FakeModel()
@@ -41,7 +47,7 @@ class Thread:
             system_prompt="PROMPT",
             summary_model=self.summarizer,
             workdir=self.workdir,
-            checkpointer=InMemorySaver(),
+            checkpointer=saver or InMemorySaver(),
         )
         for n in range(10):
             text = f"Question {n}. " + "word " * 100
@@ -49,12 +55,54 @@ class Thread:
 
     @property
     def state(self) -> Any:
-        return self.graph.get_state(CONFIG)
+        return self.graph.get_state(self.config)
+
+    @property
+    def values(self) -> Any:
+        return self.state.values
+
+    @property
+    def next(self) -> Any:
+        return self.state.next
+
+    @property
+    def messages(self) -> list[Any]:
+        return [message.content for message in self.values["messages"]]
+
+    def update(self, values: Any, as_node: str | None) -> None:
+        self.graph.update_state(self.config, values, as_node=as_node)
 
     def compress(self, asynchronous: bool, **options: Any) -> CompressionResult:
         if asynchronous:
-            return asyncio.run(acompress_thread(self.graph, CONFIG, **options))
-        return compress_thread(self.graph, CONFIG, **options)
+            return asyncio.run(acompress_thread(self.graph, self.config, **options))
+        return compress_thread(self.graph, self.config, **options)
+
+
+class SqliteInBoth(SqliteSaver):
+    """One SQLite file for sync and async callers; the async calls wait in a thread."""
+
+    async def aget_tuple(self, *args: Any) -> Any:
+        return await asyncio.to_thread(self.get_tuple, *args)
+
+    async def alist(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        for found in await asyncio.to_thread(lambda: list(self.list(*args, **options))):
+            yield found
+
+    async def aput(self, *args: Any) -> Any:
+        return await asyncio.to_thread(self.put, *args)
+
+    async def aput_writes(self, *args: Any) -> None:
+        await asyncio.to_thread(self.put_writes, *args)
+
+
+@contextmanager
+def stored(saver: str, folder: Path) -> Iterator[Thread]:
+    """A thread in a checkpointer of this kind."""
+    if saver == "memory":
+        yield Thread()
+        return
+    with closing(sqlite3.connect(folder / "t.sqlite", check_same_thread=False)) as connection:
+        yield Thread(saver=SqliteInBoth(connection))
 
 
 @BOTH
@@ -178,16 +226,107 @@ def test_a_breakpoint_stays(stop: Any, at: str, asynchronous: bool) -> None:
 @BOTH
 def test_a_failed_request_can_still_be_resumed(asynchronous: bool) -> None:
     thread = Thread()
-    thread.model.script.append(ConnectionError("down"))
-    with pytest.raises(ConnectionError):
-        thread.graph.invoke({"messages": [("user", "And?")]}, CONFIG)
+    fail(thread)
 
-    with pytest.raises(ThreadBusy) as caught:
+    with pytest.raises(ThreadBusy, match="failed at 'model' and can be resumed there") as caught:
         thread.compress(asynchronous)
 
-    assert caught.value.reason == "waiting"
+    busy = caught.value
+    assert (busy.reason, busy.resumable_at, busy.forceable) == ("waiting", ("model",), True)
     assert thread.graph.invoke(None, CONFIG)["messages"][-1].content == "Understood."
     assert thread.compress(asynchronous).status == "completed"
+
+
+def fail(thread: Thread) -> None:
+    """A request that the model does not answer."""
+    thread.model.script.append(ConnectionError("down"))
+    with pytest.raises(ConnectionError):
+        thread.graph.invoke({"messages": [HumanMessage("And?", id="and")]}, CONFIG)
+
+
+@pytest.mark.parametrize("saver", ["memory", "sqlite"])
+@BOTH
+def test_a_failed_request_is_given_up_by_force(
+    asynchronous: bool, saver: str, tmp_path: Path
+) -> None:
+    with stored(saver, tmp_path) as thread:
+        before = thread.messages
+        fail(thread)
+
+        result = thread.compress(asynchronous, force=True)
+
+        assert result.status == "completed"
+        assert thread.messages == [*before, "And?"]
+        assert thread.next == ()
+        answer = thread.graph.invoke({"messages": [("user", "Go on")]}, CONFIG)
+        assert answer["messages"][-1].content == "Understood."
+        view = [message.content for message in thread.model.views[-1]]
+        assert view[-2:] == ["And?", "Go on"]
+        assert "SUMMARY" in view[1]
+        assert thread.compress(asynchronous, force=True).status == "no_op"  # nothing to give up
+
+
+@BOTH
+@pytest.mark.parametrize("broken", ["summary", "history"])
+def test_a_forced_compression_that_fails_says_what_it_ended(
+    broken: str, asynchronous: bool
+) -> None:
+    error = RuntimeError("secret text")
+    thread = Thread(*([error, error] if broken == "summary" else []))
+    fail(thread)
+    if broken == "history":
+        thread.workdir.fails = lambda path: OSError(28, "No space") if "history" in path else None
+    before = thread.state.values
+    with pytest.raises(CompressionError, match="the failed request was ended, nothing else was"):
+        thread.compress(asynchronous, force=True)
+    assert thread.state.values == before
+    assert thread.state.next == ()
+
+
+@BOTH
+def test_a_forced_compression_keeps_what_other_branches_have_done(asynchronous: bool) -> None:
+    def fails(state: MessagesState) -> Any:
+        raise ConnectionError("down")
+
+    def works(state: MessagesState) -> Any:
+        return {"messages": [AIMessage("Done.", id="done")]}
+
+    builder = StateGraph(MessagesState)
+    workdir = RecordingWorkdir()
+    add_compression(builder, FakeModel(), workdir=workdir, after_model=lambda s: ["a", "b"])
+    builder.add_node("a", works)
+    builder.add_node("b", fails)
+    builder.add_edge(START, "measure")
+    graph: Any = builder.compile(checkpointer=InMemorySaver())
+    with pytest.raises(ConnectionError):
+        graph.invoke({"messages": [("user", "Hi")]}, CONFIG)
+    with pytest.raises(ThreadBusy) as caught:
+        compressed(graph, asynchronous)
+    assert caught.value.resumable_at == ("b",)
+    compressed(graph, asynchronous, force=True)
+    assert graph.get_state(CONFIG).values["messages"][-1].id == "done"
+    assert graph.get_state(CONFIG).next == ()
+
+
+def compressed(graph: Any, asynchronous: bool, **options: Any) -> CompressionResult:
+    if asynchronous:
+        return asyncio.run(acompress_thread(graph, CONFIG, **options))
+    return compress_thread(graph, CONFIG, **options)
+
+
+@BOTH
+def test_a_cancelled_request_is_ended_by_who_knows_of_it(asynchronous: bool) -> None:
+    """Its checkpoint is that of a breakpoint, which nobody may take away."""
+    thread = Thread()
+    thread.model.script.append(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        thread.graph.invoke({"messages": [HumanMessage("And?", id="and")]}, CONFIG)
+    with pytest.raises(ThreadBusy, match=r"stands at 'model'.*never forced") as caught:
+        thread.compress(asynchronous, force=True)
+    assert (caught.value.resumable_at, caught.value.forceable) == (("model",), False)
+    thread.graph.update_state(CONFIG, None, as_node="__end__")
+    assert thread.compress(asynchronous).status == "completed"
+    assert thread.messages[-1] == "And?"
 
 
 @BOTH
@@ -208,17 +347,46 @@ def test_after_a_compression_that_broke_off(then: str, asynchronous: bool) -> No
     assert thread.state.next == ()
 
 
+@pytest.mark.parametrize("saver", ["memory", "sqlite"])
+@pytest.mark.parametrize("as_node", [None, "measure", "recount", "model", "__start__"])
+@pytest.mark.parametrize("updates", [1, 2, 5])
 @BOTH
-def test_a_thread_that_was_only_filled(asynchronous: bool) -> None:
+def test_a_thread_that_was_only_filled(
+    asynchronous: bool, updates: int, as_node: str | None, saver: str, tmp_path: Path
+) -> None:
+    with stored(saver, tmp_path) as thread:
+        messages = [m for m in thread.values["messages"] if m.id]
+        thread.config = {"configurable": {"thread_id": "filled"}}
+        size = len(messages) // updates
+        for n in range(updates):
+            some = messages[n * size : (n + 1) * size]
+            thread.update({"messages": some}, as_node)
+        assert thread.compress(asynchronous).compressed_messages == 16
+
+        # From now on it is a thread like any other.
+        thread.graph.invoke({"messages": ["Stop"]}, thread.config, interrupt_before=["model"])
+        thread.update({"messages": ["Edited"]}, None)
+        with pytest.raises(ThreadBusy) as caught:
+            thread.compress(asynchronous, force=True)
+        assert (caught.value.reason, caught.value.forceable) == ("waiting", False)
+
+
+@pytest.mark.parametrize("stop", ["measure", "model"])
+@BOTH
+def test_a_filled_thread_at_its_first_breakpoint_waits(asynchronous: bool, stop: str) -> None:
     thread = Thread()
-    messages = thread.state.values["messages"]
-    config: Any = {"configurable": {"thread_id": "filled"}}
-    thread.graph.update_state(config, {"messages": messages})
-    if asynchronous:
-        result = asyncio.run(acompress_thread(thread.graph, config))
-    else:
-        result = compress_thread(thread.graph, config)
-    assert result.compressed_messages == 16
+    thread.config = {"configurable": {"thread_id": "filled"}}
+    for n in range(3):
+        thread.update({"messages": [f"Note {n}"]}, None)
+    thread.graph.invoke({"messages": ["Stop"]}, thread.config, interrupt_before=[stop])
+    for _ in range(2):
+        with pytest.raises(ThreadBusy) as caught:
+            thread.compress(asynchronous)
+        assert caught.value.resumable_at == (stop,)
+        thread.update({"messages": ["Edited"]}, None)
+        stop = thread.next[0]
+    assert thread.graph.invoke(None, thread.config)["messages"][-1].content == "Understood."
+    assert thread.compress(asynchronous).status in ("completed", "no_op")
 
 
 @BOTH

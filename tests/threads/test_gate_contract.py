@@ -83,8 +83,9 @@ def test_busy_by_a_queue(gate: Gate, pool: ThreadPoolExecutor) -> None:
 
 
 def test_a_refusal_can_be_sent_to_another_process() -> None:
-    busy = pickle.loads(pickle.dumps(ThreadBusy("t", "waiting")))
+    busy = pickle.loads(pickle.dumps(ThreadBusy("t", "waiting", ["model"], forceable=True)))
     assert (busy.thread_id, busy.reason) == ("t", "waiting")
+    assert (busy.resumable_at, busy.forceable) == (("model",), True)
     assert "'t'" in str(busy)
     assert "waiting" in str(busy)
 
