@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from langgraph_compression.errors import CompressionError
 from langgraph_compression.policy.content import result_text
 from langgraph_compression.policy.media import media_kind
 
@@ -14,20 +15,52 @@ Content = str | list[Any]
 _SLICE = 1 << 20
 
 
+class RedactionError(CompressionError):
+    """The host's `redact` raised, or returned no text.
+
+    Args:
+        kind: The class of that error; its text could hold what was to be redacted.
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"redact failed ({kind}): it must return a text for every text")
+        self.kind = kind
+
+
+def redacted(text: str, redact: Redact | None) -> str:
+    """The text as it may be stored and shown.
+
+    Raises:
+        RedactionError: By no other way does an error of `redact` get out.
+    """
+    if redact is None:
+        return text
+    try:
+        found = redact(text)
+    except Exception as error:
+        raise RedactionError(type(error).__name__) from None
+    if not isinstance(found, str):
+        raise RedactionError("TypeError")
+    return found
+
+
 def to_store(content: Content, original: str, redact: Redact | None) -> tuple[str, str]:
     """The text to preview and the text to store.
 
     One text is stored as it is, several blocks as JSON; media that stay beside a single text
     are not stored with it.
+
+    Raises:
+        RedactionError: `redact` failed.
     """
     single = isinstance(content, str) or (
         sum(1 for block in content if is_text(block)) == 1
         and all(is_text(b) or (isinstance(b, dict) and media_kind(b)) for b in content)
     )
     if single:
-        shown = redact(original) if redact else original
+        shown = redacted(original, redact)
         return shown, encodable(shown)
-    blocks = _redacted(content, redact) if redact else content
+    blocks = _redacted_blocks(content, redact) if redact else content
     try:
         text = json.dumps(blocks, ensure_ascii=False, default=str, indent=1)
     except (ValueError, TypeError, RecursionError):
@@ -35,7 +68,7 @@ def to_store(content: Content, original: str, redact: Redact | None) -> tuple[st
     return result_text(blocks), encodable(text)
 
 
-def _redacted(value: Any, redact: Redact) -> Any:
+def _redacted_blocks(value: Any, redact: Redact) -> Any:
     """Blocks with every string redacted but the payloads of media. Not recursive: any depth."""
     root = [value]
     todo: list[Any] = [root]
@@ -43,7 +76,7 @@ def _redacted(value: Any, redact: Redact) -> Any:
         node = todo.pop()
         for key, item in list(node.items() if isinstance(node, dict) else enumerate(node)):
             if isinstance(item, str):
-                node[key] = item if key == "type" else redact(item)
+                node[key] = item if key == "type" else redacted(item, redact)
             elif isinstance(item, list) or (isinstance(item, dict) and not media_kind(item)):
                 node[key] = item.copy()
                 todo.append(node[key])
