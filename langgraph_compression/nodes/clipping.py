@@ -5,7 +5,12 @@ from typing import cast
 
 from langchain_core.messages import AnyMessage
 
-from langgraph_compression.nodes.compaction import compact_tail, write_missing
+from langgraph_compression.nodes.compaction import (
+    compact_tail,
+    not_redacted,
+    unredacted,
+    write_missing,
+)
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps, in_thread
 from langgraph_compression.nodes.models import model_window
@@ -13,6 +18,7 @@ from langgraph_compression.nodes.pressure import pressure_of, total
 from langgraph_compression.nodes.request import fail, note
 from langgraph_compression.policy.overflow import overflow_window
 from langgraph_compression.policy.saved_result import Saved, save_text
+from langgraph_compression.policy.stored_text import RedactionError
 from langgraph_compression.state.event import Applied
 from langgraph_compression.state.pairing import pair
 from langgraph_compression.state.schema import CompressionState, RequestView
@@ -63,10 +69,11 @@ def clipped_view(
         base: What to show instead of summary and tail, for a digest.
     """
     messages = state["messages"]
+    unsaved = set(request.get("unsaved", ()))
     if base is None:
         base = parts(messages, applied)
-        unsaved = set(request.get("unsaved", ()))
         done = yield from compact_tail(run, workdir, base.tail, unseen=True, unsaved=unsaved)
+        fail(request, done.failures)
         base = base._replace(tail=done.messages)
     target = target_of(run, request)
     pairing = pair(base.tail)  # clipping changes texts only
@@ -75,8 +82,9 @@ def clipped_view(
     clipped: dict[int, Saved] = {}
     while total(pressure_of(run, view)) > target and limit > LEAST_TEXT:
         limit //= 2
-        clipped = _clip(run, base.tail, limit)
+        clipped = _clip(run, request, base.tail, limit, unsaved)
         view = shaped_view(messages, base._replace(tail=_replaced(base.tail, clipped)), pairing)
+    request["unsaved"] = sorted(unsaved)
     if not clipped:
         return view
     files = {saved.path: saved.text for saved in clipped.values()}
@@ -90,13 +98,24 @@ def clipped_view(
     return view
 
 
-def _clip(run: Run, tail: list[AnyMessage], limit: int) -> dict[int, Saved]:
-    """Index in the tail → the saved text of each message that is longer than `limit`."""
+def _clip(
+    run: Run, request: RequestView, tail: list[AnyMessage], limit: int, unsaved: set[str]
+) -> dict[int, Saved]:
+    """Index in the tail → the saved text of each message that is longer than `limit`.
+
+    Messages that cannot be redacted stay as they are, and are added to `unsaved`.
+    """
     clipped = {}
     for index, message in enumerate(tail):
-        if message.type == "system" or run.counter.message(message) <= limit:
+        name = unredacted(message)
+        if message.type == "system" or run.counter.message(message) <= limit or name in unsaved:
             continue
-        saved = save_text(message, limit=limit, count=run.count, redact=run.graph.redact)
+        try:
+            saved = save_text(message, limit=limit, count=run.count, redact=run.graph.redact)
+        except RedactionError as error:
+            unsaved.add(name)
+            fail(request, [not_redacted(error)])
+            continue
         if saved is not None:
             clipped[index] = saved
     return clipped

@@ -19,7 +19,7 @@ from langgraph_compression.policy.saved_result import (
     save_result,
     save_result_block,
 )
-from langgraph_compression.policy.stored_text import sha256
+from langgraph_compression.policy.stored_text import RedactionError, sha256
 from langgraph_compression.state.pairing import Call, Pairing, pair, results_of
 from langgraph_compression.tokens.counter import MessageCounter
 from langgraph_compression.workdir.workdir import Workdir
@@ -41,7 +41,7 @@ class Compacted:
     clipped: set[int]
     """Assistant messages whose arguments were clipped."""
     failures: list[dict[str, str]]
-    """Files that could not be written."""
+    """Results that could not be redacted, files that could not be written."""
 
     @property
     def results(self) -> int:
@@ -64,12 +64,25 @@ def compact_tail(
         workdir: Where results are saved.
         tail: Messages of the state.
         unseen: Also compact results that the model has not seen yet.
-        unsaved: Paths that could not be written in this request; they are not tried again,
-            and those that fail now are added.
+        unsaved: Paths that could not be written in this request, and results that could not
+            be redacted; they are not tried again, and those that fail now are added.
     """
     pairing = pair(tail)
     seen_upto = pairing.size if unseen else pairing.last_assistant
     done = Compacted(pairing, list(tail), {}, {}, set(), [])
+
+    def to_save(index: int, call_id: str, block: int = -1) -> Saved | None:
+        name = unredacted(tail[index], block)
+        if name in unsaved:
+            return None
+        try:
+            saved = _saved(run, tail[index], _call(pairing, index, call_id), block)
+        except RedactionError as error:
+            unsaved.add(name)
+            done.failures.append(not_redacted(error))
+            return None
+        return saved if saved and saved.path not in unsaved else None
+
     for index, message in enumerate(tail):
         if isinstance(message, AIMessage):
             clipped = _clipped(run, message)
@@ -77,13 +90,13 @@ def compact_tail(
                 done.messages[index] = clipped
                 done.clipped.add(index)
         elif message.type in ("tool", "function") and index < seen_upto:
-            saved = _saved(run, message, _call(pairing, index, results_of(message)[0]))
-            if saved and saved.path not in unsaved:
+            saved = to_save(index, results_of(message)[0])
+            if saved:
                 done.saved[index] = saved
         elif message.type == "human" and index < seen_upto:
             for at, call_id in result_blocks(message):
-                saved = _saved(run, message, _call(pairing, index, call_id), at)
-                if saved and saved.path not in unsaved:
+                saved = to_save(index, call_id, at)
+                if saved:
                     done.blocks.setdefault(index, {})[at] = saved
     wanted = {
         saved.path: saved.text
@@ -103,6 +116,17 @@ def compact_tail(
         if done.blocks[index]:
             done.messages[index] = _with_blocks(tail[index], done.blocks[index])
     return done
+
+
+def unredacted(message: BaseMessage, block: int = -1) -> str:
+    """How a result that could not be redacted is known during a request: it has no path."""
+    return f"not redacted: {message.id or id(message)} {block}"
+
+
+def not_redacted(error: RedactionError) -> dict[str, str]:
+    """The failure that an event carries."""
+    logger.warning("a text stays in the request, unsaved: redact raised %s", error.kind)
+    return {"kind": "result", "error": error.kind}
 
 
 def _written_only(replaced: dict[int, Saved], failed: Collection[str]) -> dict[int, Saved]:

@@ -12,7 +12,14 @@ from langgraph_compression.policy.frame import MAX_RECOGNISED, Stored, framed, i
 from langgraph_compression.policy.media import media_blocks, media_kind
 from langgraph_compression.policy.preview_records import preview_records
 from langgraph_compression.policy.preview_text import preview_text
-from langgraph_compression.policy.stored_text import Content, Redact, is_text, sha256, to_store
+from langgraph_compression.policy.stored_text import (
+    Content,
+    Redact,
+    is_text,
+    redacted,
+    sha256,
+    to_store,
+)
 from langgraph_compression.state.counting import Count
 from langgraph_compression.state.settings import ResultKind
 
@@ -56,6 +63,9 @@ def save_result(
     Returns:
         None if the result stays: it is within the limit, is a preview already, or what would
         replace it is not smaller.
+
+    Raises:
+        RedactionError: `redact` failed.
     """
     made = _replaced(message.content, tool, limit, kinds, count, query, redact)
     if made is None:
@@ -116,6 +126,9 @@ def save_text(
 
     Returns:
         None if the message stays, as with `save_result`.
+
+    Raises:
+        RedactionError: `redact` failed.
     """
     content: Content = message.content
     places = [] if isinstance(content, str) else [n for n, b in enumerate(content) if is_text(b)]
@@ -179,7 +192,7 @@ def _replaced(
     shown, text = to_store(content, original, redact)
     preview = None
     if limit > 0 and tool in kinds:
-        asked = redact(query) if redact and query else query
+        asked = redacted(query, redact) if query else query
         preview = preview_records(shown, kinds[tool], limit, count, asked)
     if preview is None:
         preview = preview_text(shown, limit, count)

@@ -59,9 +59,14 @@ def writable(path: str) -> str:
         WorkdirError: As `checked`, or the path is in a read-only folder.
     """
     form = checked(path)
-    if f"{form}/".casefold().startswith(READ_ONLY):
+    if is_read_only(form):
         raise WorkdirError(f"path {_shown(path)} is refused: {READ_ONLY} can only be read")
     return form
+
+
+def is_read_only(form: str) -> bool:
+    """Whether a checked path is in the folder that is not written; case does not count."""
+    return f"{form}/".casefold().startswith(READ_ONLY)
 
 
 def is_addressed(form: str) -> bool:

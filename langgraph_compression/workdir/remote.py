@@ -12,7 +12,7 @@ import fsspec
 from fsspec import AbstractFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
-from langgraph_compression.workdir.store import TEMPORARY, Store
+from langgraph_compression.workdir.store import ABANDONED_AFTER, TEMPORARY, Store
 
 _WHOLE = frozenset({"memory", "s3", "s3a", "gs", "gcs", "abfs", "az", "oss"})
 """Protocols that show a file when it is complete, so that one put is enough."""
@@ -39,6 +39,7 @@ class FsspecStore(Store):
         self._place = place
         self._root = root
         self._fs: AbstractFileSystem | None = None
+        self._tidied: set[str] = set()
         if isinstance(place, str):
             place = fsspec.get_filesystem_class(protocol_of(place))
         if place.async_impl:  # made for several calls at a time, which wait for a network
@@ -78,6 +79,10 @@ class FsspecStore(Store):
             with suppress(Exception):
                 fs.rm_file(temporary)
             raise
+        if folder not in self._tidied:
+            self._tidied.add(folder)
+            with suppress(Exception):  # not every file system tells the age of a file
+                _remove_abandoned(fs, folder, full)
 
     def has(self, path: str) -> bool:
         """Whether there is a file."""
@@ -106,3 +111,16 @@ class FsspecStore(Store):
         full = "/".join(part for part in (self._root, path) if part)
         self._fs.invalidate_cache(full)
         return self._fs, full
+
+
+def _remove_abandoned(fs: AbstractFileSystem, folder: str, written: str) -> None:
+    """Remove the drafts of writers that were killed.
+
+    Their age is taken against a file that was just written: the clocks may differ.
+    """
+    now = fs.modified(written)
+    for name in fs.ls(folder, detail=False):
+        old = PurePosixPath(name).name.startswith(TEMPORARY)
+        if old and (now - fs.modified(name)).total_seconds() > ABANDONED_AFTER:
+            with suppress(Exception):  # another writer was there first
+                fs.rm_file(name)

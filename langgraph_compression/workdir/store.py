@@ -7,6 +7,10 @@ from typing import BinaryIO
 TEMPORARY = ".writing-"
 """How the name of a file begins that is still being written."""
 
+ABANDONED_AFTER = 3600
+"""Seconds since its last change after which such a file is nobody's: its writer was killed. A
+write takes seconds; a writer that slept longer gets an error, never a file of other content."""
+
 
 class Store(ABC):
     """A place where files are kept. Paths are checked already and relative, such as `a/b.txt`.
@@ -26,12 +30,16 @@ class Store(ABC):
     def open(self, path: str) -> BinaryIO:
         """The file to be read piece by piece."""
 
+    def target(self, path: str) -> str:
+        """The path where a write to this path ends up, in a place that has links."""
+        return path
+
     @abstractmethod
     def put(self, path: str, text: str, *, new: bool) -> None:
         """Write a file as UTF-8, complete or not at all.
 
         Args:
-            path: Where; folders are made.
+            path: Where, as `target` gave it; folders are made.
             text: What; it can be encoded.
             new: Raise `FileExistsError` if the file is there, as far as the place can tell.
         """

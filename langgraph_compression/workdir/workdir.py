@@ -155,14 +155,18 @@ class Workdir:
                 return error
             return None
 
-        at_once = min(self._store.at_once, len(files)) if type(self) is Workdir else 1
+        plain = type(self) is Workdir
+        store = self._own_folder() if plain and len(files) > 1 else None
+        done = _put_missing(store, files) if store else set[str]()
+        rest = [path for path in files if path not in done]
+        at_once = min(self._store.at_once, len(rest)) if plain else 1
         errors: Iterable[Exception | None] | None = None
         if at_once > 1:
             with suppress(RuntimeError), ThreadPoolExecutor(at_once, "workdir") as pool:
-                errors = list(pool.map(error_of, files))
+                errors = list(pool.map(error_of, rest))
         if errors is None:  # one by one, also where no thread can be started
-            errors = map(error_of, files)
-        return {path: error for path, error in zip(files, errors, strict=True) if error}
+            errors = map(error_of, rest)
+        return {path: error for path, error in zip(rest, errors, strict=True) if error}
 
     def exists(self, path: str) -> bool:
         """Whether there is a file at this path.
@@ -213,11 +217,12 @@ class Workdir:
             return Slice(text, not file.read(1))
 
     def _write(self, form: str, text: str) -> None:
-        addressed = is_addressed(form)
+        target = self._store.target(form)
+        addressed = is_addressed(form) or is_addressed(target)
         if addressed and self._holds(form, text):
             return
         try:
-            self._store.put(form, text, new=addressed)
+            self._store.put(target, text, new=addressed)
         except FileExistsError:  # another writer was there first
             if not addressed or not self._holds(form, text):
                 raise
@@ -240,6 +245,17 @@ class Workdir:
         if not same:
             raise WorkdirError(f"{form} exists with other content and is never changed")
         return True
+
+
+def _put_missing(store: LocalStore, files: Mapping[str, str]) -> set[str]:
+    """Write those files to which nothing speaks against, together; returns their paths."""
+    forms: dict[str, str] = {}
+    for path, text in files.items():
+        with suppress(WorkdirError):
+            if _encodable(text):
+                forms[path] = writable(path)
+    there = store.put_missing({form: files[path] for path, form in forms.items()})
+    return {path for path, form in forms.items() if form in there}
 
 
 def _below(store: Store, folder: str) -> list[str]:

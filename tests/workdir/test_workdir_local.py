@@ -108,7 +108,7 @@ def test_what_is_no_text(inside: Path) -> None:
             act("image.png")
 
 
-@pytest.mark.parametrize("broken", ["fsync", "replace", "makedirs"])
+@pytest.mark.parametrize("broken", ["fsync", "replace", "makedirs", "mkdir"])
 def test_a_crash_leaves_no_part(inside: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     def crash(*args: Any, **kwargs: Any) -> None:
         raise OSError(28, "No space left on device", str(inside))
@@ -130,10 +130,10 @@ def test_of_many_files_those_that_fail_leave_no_part(
 ) -> None:
     link = os.link
 
-    def full(source: str, target: str) -> None:
+    def full(source: str, target: str, **folders: Any) -> None:
         if target.endswith("7.txt"):
             raise FileExistsError
-        link(source, target)
+        link(source, target, **folders)
 
     monkeypatch.setattr(os, "link", full)
     files = {f"outputs/large_tool_results/{n}.txt": f"text {n}" * 1000 for n in range(40)}
