@@ -22,11 +22,10 @@ from langgraph_compression import (
     CompressionError,
     CompressionSettings,
     MemoryGate,
-    Workdir,
     compress_thread,
     create_compression_graph,
 )
-from tests.support.fakes import FakeModel, Outcome, drive
+from tests.support.fakes import FakeModel, Outcome, RecordingWorkdir, drive
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -124,7 +123,7 @@ def test_own_tools_and_those_of_the_graph(make: Any, wrap: Any, asynchronous: bo
     graph = create_compression_graph(
         wrap(real.bind_tools([own], tool_choice="any")),
         tools=[lookup],
-        workdir=Workdir("memory://real"),
+        workdir=RecordingWorkdir(),
     )
     outcome = drive(graph, {"messages": [("user", "Hi")]}, asynchronous=asynchronous)
     assert outcome.error is None
@@ -164,7 +163,7 @@ class Chat:
         self.graph = create_compression_graph(
             self.model,
             **{"settings": SMALL, "summary_model": FakeModel(answer="SUMMARY"), **options},
-            workdir=Workdir("memory://real"),
+            workdir=RecordingWorkdir(),
             counter=lambda text: (len(text) + 3) // 4,
             checkpointer=InMemorySaver(),
         )

@@ -34,13 +34,12 @@ from langgraph_compression import (
     CompressionError,
     CompressionSettings,
     MemoryGate,
-    Workdir,
     acompress_thread,
     compress_thread,
     create_compression_graph,
 )
 from langgraph_compression.nodes.models import model_name, model_window
-from tests.support.fakes import Outcome, drive
+from tests.support.fakes import Outcome, RecordingWorkdir, drive
 from tests.support.providers import Provider
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
@@ -77,9 +76,7 @@ def ask(
     configurable: dict[str, Any] | None = None,
     **options: Any,
 ) -> Outcome:
-    graph = create_compression_graph(
-        model, tools=tools, workdir=Workdir("memory://wrapped"), **options
-    )
+    graph = create_compression_graph(model, tools=tools, workdir=RecordingWorkdir(), **options)
     config: Any = {"configurable": configurable or {}}
     return drive(graph, {"messages": list(messages)}, config, asynchronous=asynchronous)
 
@@ -89,7 +86,7 @@ def pressure(model: Any, tools: Any = ()) -> int:
     graph = create_compression_graph(
         model,
         tools=tools,
-        workdir=Workdir("memory://wrapped"),
+        workdir=RecordingWorkdir(),
         counter=len,
         checkpointer=InMemorySaver(),
     )
@@ -186,7 +183,7 @@ def test_configured_fields_and_alternatives_are_those_of_the_run(asynchronous: b
     graph = create_compression_graph(
         model,
         tools=[lookup],
-        workdir=Workdir("memory://wrapped"),
+        workdir=RecordingWorkdir(),
         checkpointer=InMemorySaver(),
     )
     config: Any = {"configurable": {"thread_id": "t", "which==default/name": "chosen"}}
@@ -316,7 +313,7 @@ def test_usage_is_that_of_the_model_that_answered(asynchronous: bool) -> None:
     second = Provider(answer=answer, model_name="second", metadata={"provider": "siliconflow"})
     graph = create_compression_graph(
         first.with_fallbacks([second]),
-        workdir=Workdir("memory://wrapped"),
+        workdir=RecordingWorkdir(),
         checkpointer=InMemorySaver(),
     )
     config: Any = {"configurable": {"thread_id": "t"}}
@@ -417,7 +414,7 @@ def test_an_async_function_in_compress_now(late: Any) -> None:
     graph = create_compression_graph(
         late(Provider(answer="SUMMARY")),
         settings=CompressionSettings(summary_keep_messages=2),
-        workdir=Workdir("memory://wrapped"),
+        workdir=RecordingWorkdir(),
         checkpointer=InMemorySaver(),
     )
     config: Any = {"configurable": {"thread_id": "t"}}
@@ -576,7 +573,7 @@ def test_what_the_provider_puts_before_the_messages_is_told(
 ) -> None:
     caplog.set_level(logging.WARNING)
     model: Any = Provider().bind(**{argument: f"stored-{argument}"})
-    graph = create_compression_graph(model, workdir=Workdir("memory://wrapped"))
+    graph = create_compression_graph(model, workdir=RecordingWorkdir())
     assert f"{argument}='stored-{argument}'" in caplog.text
     graph.invoke({"messages": [("user", "Hi")]})
     assert caplog.text.count("neither counted nor compressed") == 1
