@@ -267,3 +267,30 @@ def test_thread_that_was_only_filled_can_be_compressed(
         refused = httpx.post(url, params={"force": force})
         assert (refused.status_code, refused.json()["reason"]) == (409, "waiting")
         assert refused.json()["forceable"] is False
+
+
+@every_graph
+def test_a_client_does_not_download_the_view(client: SyncLangGraphClient, graph: str) -> None:
+    thread = Conversation(client, graph)
+    thread.say("And now?", before=[f"Turn {n}. {LONG}" for n in range(20)])
+    history = len(json.dumps(thread.state["messages"]))
+
+    given = {"messages": [{"role": "user", "content": "Go on."}]}
+    modes: Any = ["updates", "tasks"]
+    parts = list(
+        client.runs.stream(
+            thread.id, graph, input=given, context={**LOW, "summary_keep_messages": 1},
+            stream_mode=modes, stream_subgraphs=True,
+        )
+    )  # fmt: skip
+
+    updates = [(part.data, len(json.dumps(part.data))) for part in parts if part.event == "updates"]
+    assert [node for data, _ in updates for node in data] == [
+        "measure", "compact", "recount", "summarize", "model",
+    ]  # fmt: skip
+    assert sum(size for _, size in updates) < 5 * 1024 < history / 2
+    tasks = [len(json.dumps(part.data)) for part in parts if part.event == "tasks"]
+    assert sum(tasks) < 2 * 5 * 1024 < history / 2
+    seen = next(part.data for part in parts if part.event == "tasks" and "result" in part.data)
+    assert seen["name"] == "measure"
+    assert seen["result"]["_request"]["messages"] == 23
