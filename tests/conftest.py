@@ -9,8 +9,27 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.chromium import chromium
 from tests.support.langgraph_server import LangGraphServer, running_server
 from tests.support.openai_stub import OpenAIStub
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Stop before the first test where a browser is needed and there is none.
+
+    The server would be started for minutes before the tests of the panel find that out.
+
+    Raises:
+        pytest.UsageError: Says what to install, and how to leave these tests out.
+    """
+    chosen = not session.config.option.collectonly and any(
+        item.get_closest_marker("browser") for item in session.items
+    )
+    if chosen and not chromium():
+        raise pytest.UsageError(
+            "The tests of the panel need Chromium: apt-get install chromium fonts-noto-cjk"
+            """, or leave them out: make test ARGS="-m 'not browser'\""""
+        )
 
 
 @pytest.fixture(scope="session")
