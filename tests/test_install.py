@@ -53,6 +53,7 @@ def run(command: str, folder: Path, index: Path | None = None) -> subprocess.Com
 
 
 def test_a_newer_release_on_the_index_changes_nothing(tmp_path: Path) -> None:
+    """pip of Python 3.11 to 3.13 refuses this lock when it resolves: it asks for body 1.1."""
     index = tmp_path / "index"
     index.mkdir()
     extra = ("Provides-Extra: more", "Requires-Dist: tail; extra == 'more'")
@@ -65,9 +66,6 @@ def test_a_newer_release_on_the_index_changes_nothing(tmp_path: Path) -> None:
     commands = make(tmp_path, "--dry-run", "install")
     [install] = [command for command in commands if "--require-hashes" in command]
     [check] = [command for command in commands if " check" in command]
-    resolved = run(install.replace("--no-deps", ""), tmp_path, index)
-    assert "In --require-hashes mode" in resolved.stderr  # what went wrong on a new machine
-
     locked = run(install, tmp_path, index)
     assert locked.returncode == 0, locked.stderr
     consistent = run(check, tmp_path)
