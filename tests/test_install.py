@@ -53,7 +53,7 @@ def run(command: str, folder: Path, index: Path | None = None) -> subprocess.Com
 
 
 def test_a_newer_release_on_the_index_changes_nothing(tmp_path: Path) -> None:
-    """pip of Python 3.11 to 3.13 refuses this lock when it resolves: it asks for body 1.1."""
+    """The pip of Python 3.11 to 3.13 refuses this lock if it resolves: it asks for body 1.1."""
     index = tmp_path / "index"
     index.mkdir()
     extra = ("Provides-Extra: more", "Requires-Dist: tail; extra == 'more'")
