@@ -31,7 +31,8 @@ class BackendWorkdir(Workdir):
     needs a graph with its channel `files`.
 
     Args:
-        backend: Any backend that uploads, downloads and globs.
+        backend: Any backend that uploads, downloads and globs; of deepagents 0.7.7 or newer,
+            an older `StoreBackend` does not look into folders.
     """
 
     def __init__(self, backend: Backend) -> None:

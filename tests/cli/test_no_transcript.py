@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_named(name: str, why: str, run: Run, tmp_path: P
         (["--threshold", "-1"], "greater than 0"),
         (["--threshold", "0"], "greater than 0"),
         (["--threshold", "nan"], "finite"),
-        (["--threshold", "many"], "number"),
+        (["--threshold", "many"], "Invalid value for '--threshold'"),
         (["--keep", "0"], "--keep"),
         (["--tool-result-limit", "-5"], "--tool-result-limit"),
         (["--profile", "nonsense"], "nonsense"),

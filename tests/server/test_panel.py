@@ -4,7 +4,6 @@ Screenshots go to artifacts/, which git ignores.
 """
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.support.chromium import chromium
 from tests.support.served.client import LONG, Thread, User
 
 pytestmark = [pytest.mark.server, pytest.mark.browser]
@@ -23,12 +23,9 @@ NARROW: Any = {"width": 375, "height": 740}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium of the system; fails if there is none."""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    program = next(filter(None, map(shutil.which, names)), None)
-    assert program, "no Chromium is installed (Debian: apt-get install chromium fonts-noto-cjk)"
+    """Chromium of the system; tests/conftest.py stops where there is none."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield browser
         browser.close()
 

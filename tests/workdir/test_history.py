@@ -176,7 +176,7 @@ def test_what_json_has_no_form_for(value: Any, stored: Any) -> None:
 
 
 def test_too_deep_for_json() -> None:
-    message = ToolMessage("text", tool_call_id="1", artifact=deep(5000))
+    message = ToolMessage("text", tool_call_id="1", artifact=deep(100_000))
     data = one(message)["data"]
     assert data["content"] == "text"
     assert '"deeper_than": 64' in json.dumps(data)
