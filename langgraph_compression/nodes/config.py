@@ -179,14 +179,14 @@ class Run:
     def overflowed(self, error: BaseException, tokens: int, *, summarizing: bool = False) -> bool:
         """Whether a request of so many tokens was refused because it was too large."""
         model, spec = self.model, self.model_spec
+        threshold = self.settings.threshold
         if summarizing and self.summarizer is not None:
             model, spec = self.summarizer, self.summarizer_spec
-        threshold = self.settings.threshold
+            window = model_window(model) or threshold
+        else:
+            window = min(model_window(model) or threshold, threshold)
         return self.graph.overflowed(
-            error,
-            tokens=tokens,
-            window=min(model_window(model) or threshold, threshold),
-            provider=_provider(model, spec),
+            error, tokens=tokens, window=window, provider=_provider(model, spec)
         )
 
     def summary_window(self) -> int:
