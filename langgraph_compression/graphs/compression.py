@@ -53,7 +53,8 @@ def create_compression_graph(
         workdir: Where files go; a function scopes by config. Default: a local folder named by
             a hash of the thread id.
         counter: Counts the tokens of a text, instead of the estimate.
-        is_overflow: Recognises a context overflow, instead of `is_context_overflow`.
+        is_overflow: Recognises a context overflow, instead of `is_context_overflow`; its
+            parameters called `tokens`, `window` and `provider` are given as there.
         redact: Changes text before it goes to the summarizer and to files.
         checkpointer: Keeps the threads.
         store: Passed on to LangGraph.

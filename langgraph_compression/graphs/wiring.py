@@ -79,7 +79,8 @@ def add_compression(
         summary_model: Who summarizes; default: the model itself.
         workdir: Where files go.
         counter: Counts the tokens of a text, instead of the estimate.
-        is_overflow: Recognises a context overflow, instead of the built-in predicate.
+        is_overflow: Recognises a context overflow, instead of `is_context_overflow`. Parameters
+            that are called as that function's `tokens`, `window` and `provider` are given.
         redact: Changes text before it goes to the summarizer and to files.
         after_model: A node's name, END, or a function of the host's state that returns one
             or several.

@@ -1,5 +1,6 @@
 """What a graph was built with, and what one run makes of it."""
 
+import inspect
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -111,9 +112,16 @@ class Compression:
             self._warned.add(text)
             logger.warning(text)
 
-    def overflowed(self, error: BaseException) -> bool:
-        """Whether the provider refused a request because it was too large."""
-        return (self.is_overflow or is_context_overflow)(error)
+    def overflowed(self, error: BaseException, **known: Any) -> bool:
+        """Whether the provider refused a request because it was too large.
+
+        Args:
+            error: What the model raised.
+            known: `tokens`, `window`, `provider` as for `is_context_overflow`; a predicate of
+                the user's own gets those that it has parameters for.
+        """
+        predicate: Callable[..., bool] = self.is_overflow or is_context_overflow
+        return predicate(error, **{name: known[name] for name in _named(predicate) & set(known)})
 
 
 @dataclass(frozen=True)
@@ -195,6 +203,19 @@ class Run:
     def _schemas_beside(self) -> list[Mapping[str, Any]]:
         return schemas_beside(self.model, self.graph.tools)
 
+    def overflowed(self, error: BaseException, tokens: int, *, summarizing: bool = False) -> bool:
+        """Whether a request of so many tokens was refused because it was too large."""
+        model, spec = self.model, self.model_spec
+        threshold = self.settings.threshold
+        if summarizing and self.summarizer is not None:
+            model, spec = self.summarizer, self.summarizer_spec
+            window = model_window(model) or threshold
+        else:
+            window = min(model_window(model) or threshold, threshold)
+        return self.graph.overflowed(
+            error, tokens=tokens, window=window, provider=_provider(model, spec)
+        )
+
     def summary_window(self) -> int:
         """Tokens the summarizer takes: its profile, else the threshold, at least 32 K."""
         window = model_window(self.summarizer) if self.summarizer is not None else None
@@ -231,3 +252,25 @@ def open_run(graph: Compression, state: Mapping[str, Any]) -> Steps[Run]:
         summarizer_spec=summarizer_spec,
         lease=Lease(graph.workdir, config),
     )
+
+
+def _named(function: Callable[..., Any]) -> set[str]:
+    """The parameters that can be given by name and have no value yet."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some callables written in C have none
+        return set()
+    return {
+        each.name
+        for each in parameters
+        if each.kind in (each.KEYWORD_ONLY, each.POSITIONAL_OR_KEYWORD)
+        and (each.default is each.empty or each.default is None)
+    }
+
+
+def _provider(model: object, spec: str | None) -> str:
+    """Who a model asks: its class, the prefix of "provider:name", the URL it was given."""
+    core = core_model(model)
+    urls = (getattr(core, name, None) for name in ("openai_api_base", "base_url"))
+    prefix = spec.split(":", 1)[0] if spec and ":" in spec else ""
+    return " ".join([type(core).__module__, type(core).__qualname__, prefix, *map(str, urls)])

@@ -56,7 +56,7 @@ def model(run: Run, state: CompressionState, request: RequestView) -> Steps[Upda
         raise
     except Exception as error:
         refused = request.get("overflows", 0)
-        if refused >= RETRIES or not run.graph.overflowed(error):
+        if refused >= RETRIES or not run.overflowed(error, size):
             raise
         request.update(
             {

@@ -112,7 +112,7 @@ def _ask(run: Run, prompt: str, asking: _Asking) -> Steps[str | None]:
         except GraphBubbleUp:
             raise
         except Exception as error:
-            if run.graph.overflowed(error):
+            if run.overflowed(error, run.count(prompt), summarizing=True):
                 asking.overflows += 1
                 if asking.overflows >= OVERFLOWS_IN_A_ROW:
                     raise SummaryFailed("overflow", asking.usage) from error

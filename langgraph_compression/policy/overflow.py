@@ -10,28 +10,55 @@ import re
 from langchain_core.exceptions import ContextOverflowError, OutputParserException
 
 from langgraph_compression.policy import overflow_words as words
-from langgraph_compression.policy.provider_error import ErrorReport, read_errors
+from langgraph_compression.policy.overflow_numbers import (
+    LARGEST_WINDOW,
+    LEAST_WINDOW,
+    named_limits,
+    quantities,
+)
+from langgraph_compression.policy.provider_error import ErrorReport, Layer, read_errors
+
+NEAR = 0.8
+"""Share of the window from which a refusal without a reason is taken for an overflow: the
+estimate of a request may be that much too low."""
 
 
-def is_context_overflow(error: BaseException) -> bool:
-    """Whether a smaller request would be accepted.
+def is_context_overflow(
+    error: BaseException,
+    *,
+    tokens: int | None = None,
+    window: int | None = None,
+    provider: str | None = None,
+) -> bool:
+    """Whether the request was too large for the model's context, so that a smaller one may pass.
 
-    Rate limits, quotas, wrong `max_tokens`, malformed histories and refused contents are no
-    overflows. A single request above a whole tokens-per-minute limit is one: waiting cannot
-    help. An error raised `from` an overflow counts, unless it has another reason of its own.
+    Rate limits, quotas, wrong `max_tokens`, malformed histories, refused contents and a single
+    refused string are no overflows; neither is one request above a whole tokens-per-minute
+    limit. What a gateway puts around the provider's answer does not count against it. An error
+    raised `from` an overflow counts, unless it has another reason of its own.
+
+    Some providers refuse a large request with a bare 400. That is an overflow only if the
+    request was near the window, for which `tokens` and `window` must be given.
 
     Args:
         error: What the chat model raised; any exception object, read without raising.
+        tokens: Size of the refused request in tokens.
+        window: Tokens of input the model takes, as far as known.
+        provider: Who was asked, for example the model's class; the error's own class and URL
+            are read anyway.
 
     >>> is_context_overflow(ValueError("prompt is too long: 210000 tokens > 200000 maximum"))
     True
     >>> is_context_overflow(ValueError("Rate limit reached: too many tokens per minute"))
     False
     """
+    near = tokens is not None and window is not None and tokens >= NEAR * window
     for report in read_errors(error):
         answer = _judge(report)
         if answer is not None:
             return answer
+        if near and _is_bare(report, provider or ""):
+            return True
     return False
 
 
@@ -44,35 +71,70 @@ def _judge(report: ErrorReport) -> bool | None:
         return True
     if issubclass(report.kind, OutputParserException):
         return False  # its text is the model's answer
-    text = report.text
-    if any(map(words.RATE_CODE.search, report.codes)):
-        return _is_above_whole_limit(text)
-    if any(map(words.OTHER_CODE.search, report.codes)):
+    statuses = frozenset[int]().union(*(layer.statuses for layer in report.layers))
+    for at, layer in enumerate(report.layers):
+        doubted = _is_doubted(report.layers[at:])
+        answer = _judge_layer(layer, statuses, doubted=doubted)
+        if answer is not None:
+            return answer
+    return False if statuses & words.WAITING_STATUS else None
+
+
+def _is_doubted(layers: tuple[Layer, ...]) -> bool:
+    """Whether it is a matter of waiting, by status and code of the first layer that says."""
+    for layer in layers:
+        names = layer.codes | layer.classes
+        if layer.statuses & words.WAITING_STATUS or any(map(words.RATE_CODE.search, names)):
+            return True
+        if layer.statuses & words.INVALID_STATUS or any(map(words.INVALID_CODE.search, names)):
+            return False
+    return False
+
+
+def _judge_layer(layer: Layer, statuses: frozenset[int], *, doubted: bool) -> bool | None:
+    """What one layer says.
+
+    Args:
+        layer: The layer.
+        statuses: HTTP statuses of all layers.
+        doubted: A status or a gateway says that it is a matter of waiting: then only a text
+            that speaks of the context is believed.
+    """
+    text = layer.text
+    if any(map(words.RATE_CODE.search, layer.codes)):
         return False
-    if any(map(words.OVERFLOW_CODE.search, report.codes)):
+    if any(map(words.OTHER_CODE.search, layer.codes)):
+        return False
+    if any(map(words.OVERFLOW_CODE.search, layer.codes | layer.classes)):
         return True
-    if report.statuses & words.OTHER_STATUS or words.RATE.search(text):
-        return _is_above_whole_limit(text)
+    if statuses & words.OTHER_STATUS or words.RATE.search(text):
+        return False
     if words.NOTHING_LEFT.search(text):
         return True
-    if any(other.search(text) for other in (words.POLICY, words.MACHINE, words.OUTPUT_PARAMETER)):
+    if any(rule.search(text) for rule in (words.POLICY, words.MACHINE, words.OUTPUT_PARAMETER)):
         return False
-    if words.OVERFLOW.search(text) or (words.LIMIT.search(text) and words.EXCESS.search(text)):
+    named = words.LIMIT.search(text) is not None
+    if words.SINGLE_STRING.search(text) and not named:
+        return False
+    if (named and words.EXCESS.search(text)) or words.TOO_LONG.search(text):
+        return True
+    if doubted:
+        return None
+    other = words.OTHER_SUBJECT.search(text) or words.OUTPUT.search(text)
+    if other and not words.INPUT.search(text):
+        return None
+    if words.OVERFLOW.search(text) or _asks_for_more(text):
         return True
     return True if any(map(_is_chinese_overflow, re.split(r"[。；;!！\n]", text))) else None
 
 
-_TOKEN_RATE = re.compile(
-    r"(tokens? per|\bTP[MDH]\b).*?"
-    r"limit:? (?P<limit>\d{1,12})\b.*?requested:? (?P<requested>\d{1,12})\b",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def _is_above_whole_limit(text: str) -> bool:
-    """Whether one request asks for more tokens than the rate limit allows in all."""
-    found = _TOKEN_RATE.search(_plain_numbers(text))
-    return found is not None and int(found["requested"]) > int(found["limit"])
+def _asks_for_more(text: str) -> bool:
+    """Whether the text names a request and a limit in tokens, and the request is larger."""
+    if not words.TOKENS.search(text) or words.OTHER_SUBJECT.search(text):
+        return False
+    limits, sizes = quantities(text)
+    limits = [limit for limit in limits if limit >= LEAST_WINDOW]
+    return bool(limits and sizes) and max(sizes) > min(limits)
 
 
 def _is_chinese_overflow(clause: str) -> bool:
@@ -81,7 +143,19 @@ def _is_chinese_overflow(clause: str) -> bool:
     return all(pattern.search(clause) for pattern in words.CHINESE)
 
 
-_LEAST_WINDOW, _LARGEST_WINDOW = 256, 100_000_000
+def _is_bare(report: ErrorReport, provider: str) -> bool:
+    """A 400 or 413 without a word, from a provider that refuses large requests so."""
+    said = "\n".join(layer.text for layer in report.layers)
+    statuses = {status for layer in report.layers for status in layer.statuses}
+    codes = {code for layer in report.layers for code in layer.codes}
+    return (
+        words.SILENT_PROVIDER.search(f"{report.origin} {provider} {said}") is not None
+        and bool(statuses & words.BARE_STATUS)
+        and all(map(words.BARE_CODE.search, codes))
+        and re.search(r"\w", words.BARE_WORDS.sub("", said)) is None
+    )
+
+
 _LIMIT_FIELDS = frozenset(
     {"n_ctx", "context_length", "context_window", "max_context_length", "max_model_len"}
 )
@@ -89,8 +163,6 @@ _LIMIT_FIELDS = frozenset(
 
 def overflow_window(error: BaseException) -> int | None:
     """The largest request in tokens that the error says would have been accepted.
-
-    Usually the context window; for a request above a tokens-per-minute limit that limit.
 
     Args:
         error: An error for which `is_context_overflow` holds.
@@ -103,61 +175,11 @@ def overflow_window(error: BaseException) -> int | None:
     200000
     """
     for report in read_errors(error):
-        limits = [value for name, value in report.numbers.items() if name in _LIMIT_FIELDS]
-        limits = [
-            limit
-            for limit in limits + _limits(report.text)
-            if _LEAST_WINDOW <= limit <= _LARGEST_WINDOW
-        ]
-        if limits:
-            # A size that was mistaken for a limit is larger: it was refused.
-            return min(limits)
+        for layer in report.layers:
+            limits = [value for name, value in layer.numbers.items() if name in _LIMIT_FIELDS]
+            limits = [limit for limit in limits if LEAST_WINDOW <= limit <= LARGEST_WINDOW]
+            limits += named_limits(layer.text)
+            if limits:
+                # A size that was mistaken for a limit is larger: it was refused.
+                return min(limits)
     return None
-
-
-_NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.\-])(\d{1,12}(?:\.\d{1,3})?) ?([km]?)(?![A-Za-z0-9_])", re.IGNORECASE
-)
-_SCALE = {"": 1, "k": 1000, "m": 1_000_000}
-_COMPARED = re.compile(r"\d(?: tokens?)? ?>=? ?(\d{1,12})\b(?! ?[-+])")
-_RANGE = re.compile(r"\[\d+, ?(\d{1,12})\]")
-_LIMIT_BEFORE = re.compile(
-    r"(max|limit|allow|at most|up to|\bonly\b|context|window|no more than|not exceed|less than"
-    r"|<=|≤|n_ctx|最大|上限|限制|最多|不能超过|窗口|上下文)"
-    r"(?!.*(request|result|contain|\bha[sv]e?\b|given|receiv|current|actual|prompt_tokens"
-    r"|\bby\b|\bgot\b|\bwith\b|\bin the\b|your|当前|实际|收到|请求|输入为))",
-    re.IGNORECASE | re.DOTALL,
-)
-_LIMIT_AFTER = re.compile(
-    r"[ -]*(tokens?[ -]*)?(is |are )?(max|limit|context|window|allowed)", re.IGNORECASE
-)
-_OTHER_UNIT = re.compile(r"\bbytes|characters|string|array|字符|字节", re.IGNORECASE)
-_OTHER_AFTER = re.compile(
-    r" *((tokens? )?(were |was )?(requested|given|sent)|output|completion|bytes|characters|字)",
-    re.IGNORECASE,
-)
-_OUTPUT_TOKENS = re.compile(words.OUTPUT_TOKENS, re.IGNORECASE)
-
-
-def _limits(text: str) -> list[int]:
-    """The numbers of a text that are limits in tokens: what they are stands beside them."""
-    text = _plain_numbers(text).replace("(2013)", "")  # MiniMax's code for it, no number of tokens
-    compared = [int(found[1]) for found in _COMPARED.finditer(text)]
-    if compared:
-        return [] if _OTHER_UNIT.search(text) else compared
-    limits = [int(found[1]) for found in _RANGE.finditer(text)]
-    end = 0
-    for found in _NUMBER.finditer(text):
-        before = _OUTPUT_TOKENS.sub("", text[max(end, found.start() - 60) : found.start()])
-        after = text[found.end() : found.end() + 30]
-        end = found.end()
-        if _OTHER_UNIT.search(before) or _OTHER_AFTER.match(after):
-            continue
-        if _LIMIT_AFTER.match(after) or _LIMIT_BEFORE.search(before):
-            limits.append(int(float(found[1]) * _SCALE[found[2].lower()]))
-    return limits
-
-
-def _plain_numbers(text: str) -> str:
-    """The text with 128,000 and 128_000 as 128000."""
-    return re.sub(r"(?<=\d)[,_\u00a0\u202f](?=\d{3}(?!\d))", "", text)

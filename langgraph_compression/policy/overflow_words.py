@@ -21,29 +21,56 @@ OVERFLOW_CLASS = _any_of(
 
 # -- codes, in lower case with words joined by _ ----------------------------------------------
 
+# Numbers after the providers' public tables: Zhipu docs.bigmodel.cn/cn/api/api-code, MiniMax
+# platform.minimax.io/docs/api-reference/errorcode, Qianfan ai.baidu.com (WENXINWORKSHOP, error
+# codes), Spark xfyun.cn/doc/spark. Those of the general kind "invalid parameter" (Zhipu 1210 and
+# 1214, MiniMax 2013, SiliconFlow 20015, Mistral 3051) say nothing: their texts are judged.
 RATE_CODE = _any_of(
     r"rate_?limit|throttl|quota|too_?many_?requests|limit_requests|resource_?exhausted",
     r"billing|balance|credit|insufficient|overload|server_?busy",
-    r"^(1002|1039)$",  # MiniMax: requests, tokens per minute
+    r"^(130[2-5]|1308|131[023]|1113)$",  # Zhipu: rate, daily and weekly limits, arrears
+    r"^(1002|1008|1039|1041|2045|2056)$",  # MiniMax: requests, balance, tokens per minute, plan
+    r"^(10007|1120[0-3])$",  # Spark: one at a time, daily, per second, concurrent
 )
 OTHER_CODE = _any_of(
     r"content_?(filter|policy|management)|data_?inspection|moderation|safety|sensitive",
     r"authenticat|unauthori[sz]ed|permission|api_?key|not_found|time_?out|deadline",
     r"unsupported_(parameter|value)",
+    r"string_?(above|too|exceeds)",  # OpenAI, pydantic: one string, not the context
+    r"^(1301|102[67]|1001[349])$",  # Zhipu, MiniMax, Spark: refused contents
 )
 OVERFLOW_CODE = _any_of(
-    r"context_?(length|window|size|limit|tokens?)_?\w*(exceed|overflow|reached|too_long|error)",
+    r"context_?(length|window|size|limit|tokens?)?_?\w*(exceed|overflow|reached|too_long|error)",
     r"exceeds?_?(ed_)?(max_|the_)*context|out_?of_?context",
     r"(prompt|input|messages?|characters?)_?(tokens?_)?(is_)?too_?(long|large)",
+    r"^(tokens_too_long|token_limit_exceeded)$",  # Qianfan and UCloud, Glean
     r"max_prompt_tokens_exceeded",  # GitHub Copilot
     r"^(tokens_limit_reached|request_too_large)$",  # GitHub Models, Anthropic
     r"^(1261|336007|336103|10907)$",  # Zhipu, Qianfan (characters, tokens), Spark
 )
 
+INVALID_CODE = _any_of(r"invalid_?(request|argument|param)|bad_?request|validation")
+
 # -- HTTP statuses ----------------------------------------------------------------------------
 
-OTHER_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
-"""Rights, money, waiting. 200 and 5xx say nothing: overflows arrive with them as well."""
+OTHER_STATUS = frozenset({401, 402, 403, 404, 408})
+"""Rights, money, time. 200 and 5xx say nothing: overflows arrive with them as well."""
+INVALID_STATUS = frozenset({400, 413, 422})
+WAITING_STATUS = frozenset({429, 529})
+"""Waiting, unless the text speaks of the context: some gateways give everything this status."""
+
+# -- a refusal without a reason ---------------------------------------------------------------
+
+SILENT_PROVIDER = _any_of(r"cerebras|vertex|google")
+"""Cerebras answers a large request with a bare 400 or 413 (public clients' lists of wordings);
+Google's client may throw the reason away."""
+BARE_STATUS = frozenset({400, 413})
+BARE_CODE = _any_of(r"^(none|bad_?request(_error)?|invalid_?(request|argument)(_error)?)?$")
+BARE_WORDS = _any_of(
+    r"\b(40[0]|413|error|code|http|https|status|client|server|api|request|bad|entity|payload|too"
+    r"|large|content|failed|with|for|url|no|body|none|null|message|the|an?|google|vertex(ai)?"
+    r"|cerebras|more|information|check|response|was|returned|provider)\b",
+)
 
 # -- texts that rule an overflow out ----------------------------------------------------------
 
@@ -51,6 +78,7 @@ RATE = _any_of(
     r"rate[ _-]?limit|too many requests|too frequent|throttl|overloaded|\b[TRQ]P[MDS]\b",
     r"(\bper[ -]|/ ?|\bevery )(min\b|minute|hour|day|second|month)",
     r"\b(daily|hourly|weekly|monthly)\b",
+    r"\b(please|and) wait\b|\bwait before\b|\b(try again|retry) (in|after) ?\d",
     r"quota|billing|credit balance|more credits|only afford",
     r"insufficient (balance|credit|fund)",
     r"频繁|频率|限流|并发|每分钟|每秒|每小时|每天|每日|配额|额度|余额|欠费",
@@ -80,6 +108,14 @@ OUTPUT_PARAMETER = _any_of(
     rf"{_ALONE}\b(output|completion) tokens? (limit|exceed)|tokens? value that is lower",
 )
 
+SINGLE_STRING = _any_of(
+    r"\bstrings? (is |was )?(too long|longer than|exceeds)|\bstring should have at most",
+    r"\bstring\b[^.;\n]{0,40}\b(exceed\w*|above|longer than)[^.;\n]{0,20}\bmax",
+    r"\b(messages?|inputs?|contents?)(\[\d+\]|\.\d+\b)[\w.\[\]'`\"]{0,60}+[^;\n]{0,40}"
+    r"\b(too long|exceed\w*|longer than|at most)",
+)
+"""One field above the protocol's maximum of characters: not the context."""
+
 # -- texts that make an overflow --------------------------------------------------------------
 
 NOTHING_LEFT = _any_of(r"max_(completion_)?tokens must be at least 1, got -\d")
@@ -87,7 +123,7 @@ NOTHING_LEFT = _any_of(r"max_(completion_)?tokens must be at least 1, got -\d")
 
 # A text that names the limit (LIMIT) and any excess (EXCESS) is an overflow.
 LIMIT = _any_of(
-    r"context[ _-]?(length|window|size|limit|budget)|\bn_ctx\b",
+    r"context[ _-]?(length|window|size|limit|budget)|\bn_ctx(_\w+)?\b",
     r"(max(imum)?|model'?s?) (allowed )?(context|prompt|input|model|sequence)"
     r"( token)?( length| size| limit)?\b",
     r"max_(seq_len|model_len|context_length|input_tokens|prompt_tokens|input_length)",
@@ -99,6 +135,34 @@ EXCESS = _any_of(
     r"(request|prompt|input|messages?) (has|have|contains?|resulted in)\b",
 )
 
+TOO_LONG = _any_of(
+    r"\b(prompt|input|conversation|messages)( is| are| was| were| has grown)? (too|very) long\b",
+    r"\breduce the length of (the |your )?(messages|prompt|input)",
+    r"\b(prompt|input)( length| size)? exceed\w* max|\bexceeded model token limit",
+)
+"""Believed even where the status says to wait."""
+
+# A request and a limit, both in tokens, see `overflow_numbers.py`: only if it is about these.
+TOKENS = _any_of(r"\btokens?\b|\binput_ids\b|令牌|\bcontext\b|上下文")
+INPUT = _any_of(
+    r"\b(inputs?|prompts?|messages?|requests?|context|conversation|history|query|you sent)\b"
+    r"|输入|请求|提示|上下文"
+)
+OUTPUT = _any_of(
+    r"\b(outputs?|completions?|answers?|repl(y|ies)|max_\w*tokens|generated?[ -](tokens?|text|\d+)"
+    r"|respon[sd]\w* (of|has|have|had|tokens?|length|exceed\w*)|return(s|ed) \d+)\b"
+    r"|输出|生成|回复"
+)
+OTHER_SUBJECT = _any_of(
+    r"\b(accounts?|plans?|subscriptions?|organi[sz]ations?|trial|tier|team|workspace|project"
+    r"|usage|spend\w*|remaining|left|so far|today)\b",
+    r"\b(tools?|functions?) (descriptions?|names?|schemas?|definitions?|results?|outputs?|calls?)",
+    r"\b(metadata|descriptions?|fields?|files?|documents?|chunks?|images?|audio|videos?|cach\w+"
+    r"|thinking|reasoning|budget_tokens|training|fine-?tun\w+|minimum)\b",
+    r"\b(must|should) (be|have|contain) at least",
+    r"\b(tool|function)\b|图片|文件|音频|视频|函数|参数|账户|套餐",
+)
+
 # So is one that says it of the input, with nothing but measures in between.
 _INPUT = (
     r"(?<!image )(?<!file )"
@@ -106,7 +170,7 @@ _INPUT = (
 )
 _MEASURES = (
     r"([\s,:()'`+\d]++|\b(length|size|count|tokens?|contents?|text|total|sum|number|of|is|are|was|has|have"
-    r"|grown|become|would|will|can|cannot|should|must|not|the|this|and|plus|in|all|your|you|submitted|which|max_\w+)\b){0,16}"
+    r"|request|grown|become|would|will|can|cannot|should|must|not|the|this|and|plus|in|all|your|you|submitted|which|max_\w+)\b){0,16}"
 )
 OVERFLOW = _any_of(
     rf"{_INPUT}{_MEASURES}\b(too|very) (long|large|big)",
@@ -118,7 +182,8 @@ OVERFLOW = _any_of(
     r"\b(tokens?|context|prompt|input|maximum size)\b",
     r"\brequest( body| size)? (is )?too ((large|big) for|long)\b",
     r"\brequested \d+ tokens[^.;\n]{0,30}\b(max(imum)?|limit)( is| of|:)? \d",
-    r"exceed\w* [^.;\n]{0,30}\b(token limit|max(imum)? (message|input|prompt) tokens)",
+    r"exceed\w* [^.;\n]{0,30}\b(token limit"
+    r"|max(imum)? (number of )?(message|input|prompt) tokens)",
     r"\b(input|prompt|token|(input|prompt)[ _]tokens?)[ _](length |size )?limit[ _]"
     r"((is|was|has been) )?(exceeded|reached)",
     r"\btoo many (\w+ )?(tokens|characters|text bytes)",
@@ -134,8 +199,9 @@ OVERFLOW = _any_of(
     r"(reduce|shorten|decrease|trim) ((the|your) )?((length|size|number|amount) )?"
     r"(of )?((the|your) )?(input )?(messages?|prompts?|input|conversation|history|context)\b",
     r"\b(provide|use|try)( using)? (a )?shorter (input|prompt|conversation)",
-    # OpenAI: a message's text, or the list of messages, above the protocol's own maximum.
-    r"invalid '(messages|input)(\[\d+\])?(\.(content|output)[^']*)?': (string|array) too long",
+    # OpenAI: the list of messages above the protocol's own maximum.
+    r"invalid '(messages|input)': array too long",
+    r"\bprompt overflow\b|\bmax(imum)? (input|prompt) tokens? (count )?(limit )?exceeded",
 )
 
 # A Chinese clause is one if it is about the input, its length and too much of it, and about

@@ -275,11 +275,12 @@ def test_a_client_does_not_download_the_view(client: SyncLangGraphClient, graph:
     thread.say("And now?", before=[f"Turn {n}. {LONG}" for n in range(20)])
     history = len(json.dumps(thread.state["messages"]))
 
-    given = {"messages": [{"role": "user", "content": "Go on."}]}
+    given: Any = {"messages": [{"role": "user", "content": "Go on."}]}
+    context: Any = {**LOW, "summary_keep_messages": 1}
     modes: Any = ["updates", "tasks"]
     parts = list(
         client.runs.stream(
-            thread.id, graph, input=given, context={**LOW, "summary_keep_messages": 1},
+            thread.id, graph, input=given, context=context,
             stream_mode=modes, stream_subgraphs=True,
         )
     )  # fmt: skip
