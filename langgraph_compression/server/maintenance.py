@@ -8,7 +8,7 @@ from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import APIStatusError, ConflictError
 
 from langgraph_compression.errors import CompressionError
-from langgraph_compression.server.errors import Incapable, NoSuchThread
+from langgraph_compression.server.errors import Incapable, NoSuchThread, UnknownField
 from langgraph_compression.threads.compress import CompressionResult, result_of
 from langgraph_compression.threads.gate import ThreadBusy
 from langgraph_compression.threads.stop import OF_RUNS, RUN_KIND, Stop, may_be_filled, stop_of
@@ -193,4 +193,6 @@ async def _run_error(client: LangGraphClient, thread_id: str, data: Any) -> Exce
     if kind == "ThreadBusy":
         stop = await stop_at(client, thread_id)
         return stop.busy(thread_id) if stop else ThreadBusy(thread_id, "waiting")
+    if kind == UnknownField.__name__:  # of the assistant's context; says nothing else
+        return CompressionError(f"compressing thread {thread_id!r} failed: {data['message']}")
     return CompressionError(f"compressing thread {thread_id!r} failed ({kind})")

@@ -3,9 +3,18 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from langgraph_compression.state.prompts import CHINESE_PROMPT
+from langgraph_compression.state.unknown import unknown_fields
 
 Profile = Literal["default", "o200k", "qwen3", "llama3", "gemma3"]
 """Whose tokens are estimated; `default` lies between o200k and qwen3."""
@@ -84,6 +93,25 @@ class CompressionSettings(BaseModel):
         default=("siliconflow-cn", "siliconflow"),
         description="Providers whose reported usage is left out of token_usage.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known(cls, given: Any) -> Any:
+        """Name unknown fields with what may have been meant."""
+        unknown = unknown_fields(given, cls.model_fields) if isinstance(given, Mapping) else {}
+        if unknown:
+            errors = [
+                InitErrorDetails(
+                    type=PydanticCustomError(
+                        "extra_forbidden", "unknown field: {hint}", {"hint": hint}
+                    ),
+                    loc=(name,),
+                    input=given.get(name),
+                )
+                for name, hint in unknown.items()
+            ]
+            raise ValidationError.from_exception_data(cls.__name__, errors)
+        return given
 
     @property
     def threshold(self) -> int:

@@ -44,6 +44,29 @@ def test_what_is_refused(field: str, value: Any) -> None:
         CompressionSettings(**{field: value})
 
 
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("summary_treshold", "summary_threshold"),
+        ("threshold", "summary_threshold"),
+        ("summaryKeepMessages", "summary_keep_messages"),
+        ("sumary_model", "summary_model"),
+    ],
+)
+def test_a_typo_is_named_with_what_was_meant(typo: str, meant: str) -> None:
+    with pytest.raises(ValidationError, match=rf"{typo}\n.*did you mean '{meant}'") as caught:
+        CompressionContext.model_validate({typo: 1, "summary_prompt": "{messages}"})
+    [error] = caught.value.errors()
+    assert (error["type"], error["loc"]) == ("extra_forbidden", (typo,))
+    with pytest.raises(ValidationError, match=rf"{typo}\n.*did you mean '{meant}'"):
+        carried({"tenant": "a", "compression": {typo: 1}})
+
+
+def test_a_field_near_to_none_is_named_with_all() -> None:
+    with pytest.raises(ValidationError, match=r"color\n.*known are summary_threshold, "):
+        CompressionSettings.model_validate({"color": 1})
+
+
 def test_a_prompt_without_its_place_says_what_is_missing() -> None:
     with pytest.raises(ValidationError, match=r"\{messages\}"):
         CompressionSettings(summary_prompt="Summarize {history}")
