@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import compress
+from operator import mul
 from string import punctuation
 
 from langgraph_compression.state.settings import Profile
@@ -10,7 +12,7 @@ from langgraph_compression.tokens.rates import COLUMNS, RATES
 from langgraph_compression.tokens.scripts import SCRIPT_KINDS
 
 _RATES: dict[str, dict[str, float]] = {
-    profile: {name: rates[column] for name, rates in RATES.items() if rates[column]}
+    profile: {name: rates[column] for name, rates in RATES.items()}
     for column, profile in enumerate(COLUMNS)
 }
 
@@ -50,24 +52,33 @@ def estimate_tokens(text: str, profile: Profile = "default") -> int:
     if not text:
         return 0
     counts = _features(text)
+    # Rates are for the order in which people write marks; these hold whatever the order.
+    least = sum(counts[name] for name in _MARKS & counts.keys()) / _TOGETHER
     if profile != "default":
-        return max(1, round(_tokens(counts, profile)))
-    first, second = _tokens(counts, "o200k"), _tokens(counts, "qwen3")
+        return max(1, round(max(_tokens(counts, profile), least)))
+    first, second = (max(_tokens(counts, one), least) for one in ("o200k", "qwen3"))
     if first <= 0 or second <= 0:
         return 1
     return max(1, round(2 * first * second / (first + second)))
 
 
-def _features(text: str) -> Counter[str]:
+def _features(text: str) -> Mapping[str, int]:
     """The features that occur; long texts part by part, so that no large copies are made."""
+    if len(text) <= _PART:
+        return _occurring(text)
     found: Counter[str] = Counter()
     for start in range(0, len(text), _PART):
-        part = features(text[start : start + _PART])
-        found.update({name: count for name, count in part.items() if count})
+        found.update(_occurring(text[start : start + _PART]))
     return found
 
 
+def _occurring(part: str) -> dict[str, int]:
+    found = features(part)
+    counts = found.values()
+    return dict(compress(found.items(), counts))
+
+
 def _tokens(counts: Mapping[str, int], profile: str) -> float:
-    rates = _RATES[profile]
-    tokens = sum(rates.get(name, 0) * count for name, count in counts.items())
-    return max(tokens, sum(counts[name] for name in _MARKS & counts.keys()) / _TOGETHER)
+    rates = map(_RATES[profile].__getitem__, counts)
+    tokens: float = sum(map(mul, rates, counts.values()))
+    return tokens

@@ -150,17 +150,26 @@ def _only(characters: str) -> bytes:
 
 _MEETING = _meeting_table()
 _RUN = _run_table()
+_MEETING_CODES = [bytes([code]) for code in range(1, len(_MEETINGS) + 1)]
 _MOST_FREQUENT = "lower_after_lower"
 _MOST_FREQUENT_CODE = list(_MEETINGS).index(_MOST_FREQUENT) + 1
+_NONE_OR_MOST_FREQUENT = bytes([0, _MOST_FREQUENT_CODE])
 _LOWERED = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
+_LETTER_NAMES = tuple(f"letter_{letter}" for letter in ascii_lowercase)
+_LETTER_CODES = [letter.encode() for letter in ascii_lowercase]
 _NOT_LETTER = _only(ascii_letters)
 _CONTROLS = "".join(map(chr, [*range(1, 9), *range(14, 32), 127]))
+_MARK_NAMES = (*(f"mark_{mark}" for mark in punctuation), "control")
+_MARK_CODES = [mark.encode() for mark in punctuation + "\1"]
 _NOT_MARK = _only(punctuation + _CONTROLS)
 _CONTROL_TO_1 = bytes.maketrans(_CONTROLS.encode(), b"\1" * len(_CONTROLS))
 _TABLE_TAGS = (b"<td>", b"</td>", b"<tr>", b"</tr>", b"<th>", b"</th>")
-_SCRIPT_CODES = [
-    (f"script_{name}", code) for code, name in enumerate(SCRIPT_KINDS) if name not in UNCOUNTED
-]
+_SCRIPT_NAMES = {
+    code: f"script_{name}" for code, name in enumerate(SCRIPT_KINDS) if name not in UNCOUNTED
+}
+_LANGUAGES = [(name, f"script_{script}", letters) for name, (script, letters) in LANGUAGES.items()]
+_FEW = 64
+"""Foreign characters up to which only the scripts that they belong to are counted."""
 _RUN_NEEDLES = [
     (name, letter.encode() * length, ord(letter)) for name, (_, letter, length) in _RUNS.items()
 ]
@@ -182,26 +191,25 @@ def features(text: str) -> dict[str, int]:
     found.update(tails(text, characters))
     if characters.scripts is not None:
         foreign = characters.scripts.translate(None, b"\0")
-        for name, code in _SCRIPT_CODES:
-            found[name] = foreign.count(code)
-        for name, (script, letters) in LANGUAGES.items():
-            if found[f"script_{script}"]:
+        few = len(foreign) <= _FEW
+        codes = sorted(_SCRIPT_NAMES.keys() & set(foreign)) if few else _SCRIPT_NAMES
+        for code in codes:
+            found[_SCRIPT_NAMES[code]] = foreign.count(code)
+        for name, script, letters in _LANGUAGES:
+            if found.get(script):
                 found[name] = sum(map(text.count, letters))
-        if found["script_han"]:
+        if found.get("script_han"):
             found.update(han_tiers(text))
-        if found["script_emoji"]:
+        if found.get("script_emoji"):
             found.update(emoji_parts(text))
     return found
 
 
 def _count_ascii(characters: Characters, found: dict[str, int]) -> None:
     letters = characters.ascii.translate(_LOWERED, _NOT_LETTER)
-    for letter in ascii_lowercase:
-        found[f"letter_{letter}"] = letters.count(ord(letter))
+    found.update(zip(_LETTER_NAMES, map(letters.count, _LETTER_CODES), strict=True))
     marks = characters.ascii.translate(_CONTROL_TO_1, _NOT_MARK)
-    for mark in punctuation:
-        found[f"mark_{mark}"] = marks.count(ord(mark))
-    found["control"] = marks.count(1)
+    found.update(zip(_MARK_NAMES, map(marks.count, _MARK_CODES), strict=True))
     found["carriage_return"] = characters.ascii.count(b"\r")
     if found["mark_<"]:
         found["table_tag"] = sum(map(characters.ascii.count, _TABLE_TAGS))
@@ -212,9 +220,8 @@ def _count_meetings(characters: Characters, found: dict[str, int]) -> None:
     meetings = pairs.translate(_MEETING)
     # The most frequent meeting goes first, so that the others are counted in what is left.
     most = meetings.count(_MOST_FREQUENT_CODE)
-    meetings = meetings.translate(None, bytes([0, _MOST_FREQUENT_CODE]))
-    for code, name in enumerate(_MEETINGS, 1):
-        found[name] = meetings.count(code)
+    meetings = meetings.translate(None, _NONE_OR_MOST_FREQUENT)
+    found.update(zip(_MEETINGS, map(meetings.count, _MEETING_CODES), strict=True))
     found[_MOST_FREQUENT] = most
     runs = pairs.translate(_RUN)
     for name, needle, letter in _RUN_NEEDLES:
