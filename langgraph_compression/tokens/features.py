@@ -150,17 +150,11 @@ def _only(characters: str) -> bytes:
 
 _MEETING = _meeting_table()
 _RUN = _run_table()
-_MEETING_CODES = [bytes([code]) for code in range(1, len(_MEETINGS) + 1)]
 _MOST_FREQUENT = "lower_after_lower"
 _MOST_FREQUENT_CODE = list(_MEETINGS).index(_MOST_FREQUENT) + 1
-_NONE_OR_MOST_FREQUENT = bytes([0, _MOST_FREQUENT_CODE])
 _LOWERED = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
-_LETTER_NAMES = tuple(f"letter_{letter}" for letter in ascii_lowercase)
-_LETTER_CODES = [letter.encode() for letter in ascii_lowercase]
 _NOT_LETTER = _only(ascii_letters)
 _CONTROLS = "".join(map(chr, [*range(1, 9), *range(14, 32), 127]))
-_MARK_NAMES = (*(f"mark_{mark}" for mark in punctuation), "control")
-_MARK_CODES = [mark.encode() for mark in punctuation + "\1"]
 _NOT_MARK = _only(punctuation + _CONTROLS)
 _CONTROL_TO_1 = bytes.maketrans(_CONTROLS.encode(), b"\1" * len(_CONTROLS))
 _TABLE_TAGS = (b"<td>", b"</td>", b"<tr>", b"</tr>", b"<th>", b"</th>")
@@ -185,9 +179,27 @@ def features(text: str) -> dict[str, int]:
     if not text:
         return {}
     characters = classify(text)
+    pairs = neighbours(characters.kinds)
     found: dict[str, int] = {}
     _count_ascii(characters, found)
-    _count_meetings(characters, found)
+    _count_meetings(pairs, found)
+    found.update(rare_features(text, characters, pairs))
+    return found
+
+
+def rare_features(text: str, characters: Characters, pairs: bytes) -> dict[str, int]:
+    """Runs, tails and what is not ASCII: all that is neither a single character nor a meeting.
+
+    Args:
+        text: The text.
+        characters: Its characters.
+        pairs: Their neighbours.
+    """
+    found: dict[str, int] = {}
+    runs = pairs.translate(_RUN)
+    for name, needle, letter in _RUN_NEEDLES:
+        if letter in runs:
+            found[name] = runs.count(needle)
     found.update(tails(text, characters))
     if characters.scripts is not None:
         foreign = characters.scripts.translate(None, b"\0")
@@ -205,25 +217,55 @@ def features(text: str) -> dict[str, int]:
     return found
 
 
+def marks_in(characters: Characters) -> int:
+    """How many ASCII marks and control characters there are."""
+    return len(characters.ascii.translate(None, _NOT_MARK))
+
+
+def tags_in(characters: Characters) -> int:
+    """How many tags of HTML tables there are."""
+    return sum(map(characters.ascii.count, _TABLE_TAGS)) if b"<" in characters.ascii else 0
+
+
 def _count_ascii(characters: Characters, found: dict[str, int]) -> None:
     letters = characters.ascii.translate(_LOWERED, _NOT_LETTER)
-    found.update(zip(_LETTER_NAMES, map(letters.count, _LETTER_CODES), strict=True))
+    for letter in ascii_lowercase:
+        found[f"letter_{letter}"] = letters.count(ord(letter))
     marks = characters.ascii.translate(_CONTROL_TO_1, _NOT_MARK)
-    found.update(zip(_MARK_NAMES, map(marks.count, _MARK_CODES), strict=True))
+    for mark in punctuation:
+        found[f"mark_{mark}"] = marks.count(ord(mark))
+    found["control"] = marks.count(1)
     found["carriage_return"] = characters.ascii.count(b"\r")
-    if found["mark_<"]:
-        found["table_tag"] = sum(map(characters.ascii.count, _TABLE_TAGS))
+    found["table_tag"] = tags_in(characters)
 
 
-def _count_meetings(characters: Characters, found: dict[str, int]) -> None:
-    pairs = neighbours(characters.kinds)
+def _count_meetings(pairs: bytes, found: dict[str, int]) -> None:
     meetings = pairs.translate(_MEETING)
     # The most frequent meeting goes first, so that the others are counted in what is left.
     most = meetings.count(_MOST_FREQUENT_CODE)
-    meetings = meetings.translate(None, _NONE_OR_MOST_FREQUENT)
-    found.update(zip(_MEETINGS, map(meetings.count, _MEETING_CODES), strict=True))
+    meetings = meetings.translate(None, bytes([0, _MOST_FREQUENT_CODE]))
+    for code, name in enumerate(_MEETINGS, 1):
+        found[name] = meetings.count(code)
     found[_MOST_FREQUENT] = most
-    runs = pairs.translate(_RUN)
-    for name, needle, letter in _RUN_NEEDLES:
-        if letter in runs:
-            found[name] = runs.count(needle)
+
+
+def feature_of_ascii(code: int) -> str | None:
+    """The feature that one ASCII character is, if it is one by itself.
+
+    >>> feature_of_ascii(ord("Q")), feature_of_ascii(ord("!")), feature_of_ascii(ord("7"))
+    ('letter_q', 'mark_!', None)
+    """
+    character = chr(code)
+    if character in ascii_letters:
+        return f"letter_{character.lower()}"
+    if character in punctuation:
+        return f"mark_{character}"
+    if character in _CONTROLS:
+        return "control"
+    return "carriage_return" if character == "\r" else None
+
+
+def feature_of_pair(pair: int) -> str | None:
+    """The feature that two kinds of characters are which meet, if they are one."""
+    code = _MEETING[pair]
+    return list(_MEETINGS)[code - 1] if code else None

@@ -74,6 +74,16 @@ def test_the_estimate_is_the_sum_of_rates(text: str, profile: Profile) -> None:
     assert estimate_tokens(text, profile) == by_definition(text, profile)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("length", [1, 1037, 1038, 1039, 1040, 2078, 131_072])
+@pytest.mark.parametrize("pattern", ["j", "qZ", "^j", "J~\n", "<td>\r", "\1j", "压j", "😀"])
+def test_the_estimate_is_the_sum_of_rates_at_any_length(
+    pattern: str, length: int, profile: Profile
+) -> None:
+    text = (pattern * length)[:length]
+    assert estimate_tokens(text, profile) == by_definition(text, profile)
+
+
 FOREIGN = st.lists(st.characters(min_codepoint=128), min_size=1, max_size=8, unique=True)
 
 
