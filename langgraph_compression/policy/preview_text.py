@@ -1,10 +1,15 @@
 """The preview of a long text: its head, middle and tail."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langgraph_compression.policy.short_values import dumps, short_scalars
-from langgraph_compression.policy.visible_text import visible, whole_character, without_base64
+from langgraph_compression.policy.visible_text import (
+    is_visible,
+    visible,
+    whole_character,
+    without_base64,
+)
 from langgraph_compression.state.counting import Count
 
 TELLING = frozenset(
@@ -100,8 +105,9 @@ def _fitting(body: str, limit: int, count: Count) -> str:
     low, best = 0, ""
     high = min(len(body), longest_candidate(limit))
     size = min(high, 4 * limit)
+    shown = _shown_as_it_is if _is_shown_as_it_is(body, high) else _shown
     while high - low > max(1, low // 64):
-        candidate = _parts(body, size)
+        candidate = _parts(body, size, shown)
         if count(candidate) <= limit:
             low, best = size, candidate
         else:
@@ -110,7 +116,7 @@ def _fitting(body: str, limit: int, count: Count) -> str:
     return best
 
 
-def _parts(body: str, size: int) -> str:
+def _parts(body: str, size: int, shown: Callable[[str], str]) -> str:
     """Head, middle and tail of together about `size` characters, and what lies between."""
     end_head = _end(body, 0, int(size * HEAD))
     start_tail = _start(body, len(body) - (size - int(size * HEAD) - int(size * MIDDLE)), len(body))
@@ -118,13 +124,13 @@ def _parts(body: str, size: int) -> str:
     centre = len(body) // 2
     start_middle = _start(body, max(end_head, centre - half), centre + half)
     end_middle = _end(body, start_middle, min(start_tail, centre + half))
-    pieces = [_shown(body[:end_head]).removesuffix("\n"), _gap(start_middle - end_head)]
+    pieces = [shown(body[:end_head]).removesuffix("\n"), _gap(start_middle - end_head)]
     if end_middle > start_middle:
-        pieces += [_shown(body[start_middle:end_middle]).strip("\n")]
+        pieces += [shown(body[start_middle:end_middle]).strip("\n")]
         pieces += [_gap(start_tail - end_middle)]
     else:
         pieces[1] = _gap(start_tail - end_head)
-    pieces.append(_shown(body[start_tail:]))
+    pieces.append(shown(body[start_tail:]))
     return "\n".join(piece for piece in pieces if piece)
 
 
@@ -149,3 +155,14 @@ def _start(body: str, start: int, end: int) -> int:
 def _shown(part: str) -> str:
     # A fence that is cut in the middle would pose as a block of JSON that does not parse.
     return visible(part).replace("```json", "``` json")
+
+
+def _shown_as_it_is(part: str) -> str:
+    return part
+
+
+def _is_shown_as_it_is(body: str, size: int) -> bool:
+    """Whether `_shown` changes nothing where parts of together `size` characters are taken."""
+    centre = len(body) // 2
+    places = (body[:size], body[max(0, centre - size) : centre + size], body[-size:])
+    return all(is_visible(place) and "```json" not in place for place in places)

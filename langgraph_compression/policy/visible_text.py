@@ -69,6 +69,15 @@ def visible(text: str) -> str:
     return text
 
 
+def is_visible(text: str) -> bool:
+    r"""Whether `visible` certainly changes nothing of the text, or of a part of it.
+
+    >>> is_visible("one\n\ttwo"), is_visible("a\x00b"), is_visible("a\r\nb")
+    (True, False, False)
+    """
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
 def whole_character(text: str, index: int) -> int:
     r"""The nearest index at or before `index` that does not split what is seen as one character.
 

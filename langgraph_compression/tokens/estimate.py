@@ -1,16 +1,17 @@
 """The token estimate: features of the text times the rates of a profile."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from string import punctuation
 
 from langgraph_compression.state.settings import Profile
 from langgraph_compression.tokens.features import features
 from langgraph_compression.tokens.rates import COLUMNS, RATES
 from langgraph_compression.tokens.scripts import SCRIPT_KINDS
+from langgraph_compression.tokens.weights import weighed
 
 _RATES: dict[str, dict[str, float]] = {
-    profile: {name: rates[column] for name, rates in RATES.items() if rates[column]}
+    profile: {name: rates[column] for name, rates in RATES.items()}
     for column, profile in enumerate(COLUMNS)
 }
 
@@ -23,6 +24,10 @@ _MARKS = frozenset(
 _TOGETHER = 6
 """Marks and symbols that make a token at most. Their rates hold for the order in which people
 write them: what repeats a few strange ones would come to nearly nothing."""
+
+_TIE = 1e-6
+"""How near to a half tokens are added up again, in the order of the features: so the estimate of
+a text does not hang on the way in which it was made."""
 
 _PART = 1 << 17
 """Characters that are looked at together. A meeting of kinds is lost at each border."""
@@ -49,25 +54,39 @@ def estimate_tokens(text: str, profile: Profile = "default") -> int:
     """
     if not text:
         return 0
-    counts = _features(text)
-    if profile != "default":
-        return max(1, round(_tokens(counts, profile)))
-    first, second = _tokens(counts, "o200k"), _tokens(counts, "qwen3")
-    if first <= 0 or second <= 0:
-        return 1
-    return max(1, round(2 * first * second / (first + second)))
+    profiles = ("o200k", "qwen3") if profile == "default" else (profile,)
+    parts = [weighed(part, profiles, _MARKS) for part in _parts(text)]
+    thousandths = map(sum, zip(*(sums for sums, _ in parts), strict=True))
+    marks = sum(marks for _, marks in parts)
+    tokens = _together([total / 1000 for total in thousandths], marks)
+    if abs(tokens % 1 - 0.5) < _TIE:
+        counts = _features(text)
+        tokens = _together([_tokens(counts, one) for one in profiles], marks)
+    return max(1, round(tokens))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Long texts part by part, so that no large copies are made."""
+    return (text[start : start + _PART] for start in range(0, len(text), _PART))
+
+
+def _together(tokens: list[float], marks: int) -> float:
+    """The harmonic mean of the tokens by one or two profiles."""
+    # Rates are for the order in which people write marks; this holds whatever the order.
+    first, *more = (max(one, marks / _TOGETHER) for one in tokens)
+    if not more:
+        return first
+    second = more[0]
+    return 2 * first * second / (first + second) if first > 0 and second > 0 else 0
 
 
 def _features(text: str) -> Counter[str]:
-    """The features that occur; long texts part by part, so that no large copies are made."""
     found: Counter[str] = Counter()
-    for start in range(0, len(text), _PART):
-        part = features(text[start : start + _PART])
-        found.update({name: count for name, count in part.items() if count})
+    for part in _parts(text):
+        found.update({name: count for name, count in features(part).items() if count})
     return found
 
 
 def _tokens(counts: Mapping[str, int], profile: str) -> float:
     rates = _RATES[profile]
-    tokens = sum(rates.get(name, 0) * count for name, count in counts.items())
-    return max(tokens, sum(counts[name] for name in _MARKS & counts.keys()) / _TOGETHER)
+    return sum(rates[name] * count for name, count in counts.items())

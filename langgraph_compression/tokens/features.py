@@ -158,9 +158,12 @@ _CONTROLS = "".join(map(chr, [*range(1, 9), *range(14, 32), 127]))
 _NOT_MARK = _only(punctuation + _CONTROLS)
 _CONTROL_TO_1 = bytes.maketrans(_CONTROLS.encode(), b"\1" * len(_CONTROLS))
 _TABLE_TAGS = (b"<td>", b"</td>", b"<tr>", b"</tr>", b"<th>", b"</th>")
-_SCRIPT_CODES = [
-    (f"script_{name}", code) for code, name in enumerate(SCRIPT_KINDS) if name not in UNCOUNTED
-]
+_SCRIPT_NAMES = {
+    code: f"script_{name}" for code, name in enumerate(SCRIPT_KINDS) if name not in UNCOUNTED
+}
+_LANGUAGES = [(name, f"script_{script}", letters) for name, (script, letters) in LANGUAGES.items()]
+_FEW = 64
+"""Foreign characters up to which only the scripts that they belong to are counted."""
 _RUN_NEEDLES = [
     (name, letter.encode() * length, ord(letter)) for name, (_, letter, length) in _RUNS.items()
 ]
@@ -176,22 +179,52 @@ def features(text: str) -> dict[str, int]:
     if not text:
         return {}
     characters = classify(text)
+    pairs = neighbours(characters.kinds)
     found: dict[str, int] = {}
     _count_ascii(characters, found)
-    _count_meetings(characters, found)
+    _count_meetings(pairs, found)
+    found.update(rare_features(text, characters, pairs))
+    return found
+
+
+def rare_features(text: str, characters: Characters, pairs: bytes) -> dict[str, int]:
+    """Runs, tails and what is not ASCII: all that is neither a single character nor a meeting.
+
+    Args:
+        text: The text.
+        characters: Its characters.
+        pairs: Their neighbours.
+    """
+    found: dict[str, int] = {}
+    runs = pairs.translate(_RUN)
+    for name, needle, letter in _RUN_NEEDLES:
+        if letter in runs:
+            found[name] = runs.count(needle)
     found.update(tails(text, characters))
     if characters.scripts is not None:
         foreign = characters.scripts.translate(None, b"\0")
-        for name, code in _SCRIPT_CODES:
-            found[name] = foreign.count(code)
-        for name, (script, letters) in LANGUAGES.items():
-            if found[f"script_{script}"]:
+        few = len(foreign) <= _FEW
+        codes = sorted(_SCRIPT_NAMES.keys() & set(foreign)) if few else _SCRIPT_NAMES
+        for code in codes:
+            found[_SCRIPT_NAMES[code]] = foreign.count(code)
+        for name, script, letters in _LANGUAGES:
+            if found.get(script):
                 found[name] = sum(map(text.count, letters))
-        if found["script_han"]:
+        if found.get("script_han"):
             found.update(han_tiers(text))
-        if found["script_emoji"]:
+        if found.get("script_emoji"):
             found.update(emoji_parts(text))
     return found
+
+
+def marks_in(characters: Characters) -> int:
+    """How many ASCII marks and control characters there are."""
+    return len(characters.ascii.translate(None, _NOT_MARK))
+
+
+def tags_in(characters: Characters) -> int:
+    """How many tags of HTML tables there are."""
+    return sum(map(characters.ascii.count, _TABLE_TAGS)) if b"<" in characters.ascii else 0
 
 
 def _count_ascii(characters: Characters, found: dict[str, int]) -> None:
@@ -203,12 +236,10 @@ def _count_ascii(characters: Characters, found: dict[str, int]) -> None:
         found[f"mark_{mark}"] = marks.count(ord(mark))
     found["control"] = marks.count(1)
     found["carriage_return"] = characters.ascii.count(b"\r")
-    if found["mark_<"]:
-        found["table_tag"] = sum(map(characters.ascii.count, _TABLE_TAGS))
+    found["table_tag"] = tags_in(characters)
 
 
-def _count_meetings(characters: Characters, found: dict[str, int]) -> None:
-    pairs = neighbours(characters.kinds)
+def _count_meetings(pairs: bytes, found: dict[str, int]) -> None:
     meetings = pairs.translate(_MEETING)
     # The most frequent meeting goes first, so that the others are counted in what is left.
     most = meetings.count(_MOST_FREQUENT_CODE)
@@ -216,7 +247,25 @@ def _count_meetings(characters: Characters, found: dict[str, int]) -> None:
     for code, name in enumerate(_MEETINGS, 1):
         found[name] = meetings.count(code)
     found[_MOST_FREQUENT] = most
-    runs = pairs.translate(_RUN)
-    for name, needle, letter in _RUN_NEEDLES:
-        if letter in runs:
-            found[name] = runs.count(needle)
+
+
+def feature_of_ascii(code: int) -> str | None:
+    """The feature that one ASCII character is, if it is one by itself.
+
+    >>> feature_of_ascii(ord("Q")), feature_of_ascii(ord("!")), feature_of_ascii(ord("7"))
+    ('letter_q', 'mark_!', None)
+    """
+    character = chr(code)
+    if character in ascii_letters:
+        return f"letter_{character.lower()}"
+    if character in punctuation:
+        return f"mark_{character}"
+    if character in _CONTROLS:
+        return "control"
+    return "carriage_return" if character == "\r" else None
+
+
+def feature_of_pair(pair: int) -> str | None:
+    """The feature that two kinds of characters are which meet, if they are one."""
+    code = _MEETING[pair]
+    return list(_MEETINGS)[code - 1] if code else None

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from langgraph_compression.policy.preview_text import preview_text
 from langgraph_compression.policy.short_values import short_scalars
-from langgraph_compression.policy.visible_text import visible, whole_character, without_base64
+from langgraph_compression.policy.visible_text import (
+    is_visible,
+    visible,
+    whole_character,
+    without_base64,
+)
 
 
 def quarter(text: str) -> int:
@@ -146,6 +151,24 @@ def test_base64_is_found_wherever_it_stands_in_a_long_text(before: int) -> None:
 @given(any_text)
 def test_visible_text_stays_as_it_is(text: str) -> None:
     assert visible(visible(text)) == visible(text)
+
+
+@given(any_text, st.integers(0, 300), st.integers(0, 300))
+def test_of_what_is_visible_every_part_stays_as_it_is(text: str, start: int, end: int) -> None:
+    if is_visible(text):
+        assert visible(text[start:end]) == text[start:end]
+
+
+HIDDEN = st.sampled_from(["\x00", "\r\n", "```json\n", "\u202e", "\ud800"])
+
+
+@given(long_text, HIDDEN, st.integers(0, 2000), st.integers(1, 100), counters)
+def test_what_must_be_shown_otherwise_is_found_wherever_it_stands(
+    text: str, hidden: str, at: int, limit: int, count: Callable[[str], int]
+) -> None:
+    shown = preview_text(text[:at] + hidden + text[at:], limit, count)
+    assert visible(shown) == shown
+    assert "```json" not in shown
 
 
 STATUS = {"status": "partial", "total": 911, "took": 0.25, "error": None, "more": True}

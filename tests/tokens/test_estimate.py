@@ -13,7 +13,8 @@ from langgraph_compression.state.settings import Profile
 from langgraph_compression.tokens.estimate import estimate_tokens
 from langgraph_compression.tokens.features import NAMES, features
 from langgraph_compression.tokens.profiles import profile_for_model
-from langgraph_compression.tokens.rates import RATES
+from langgraph_compression.tokens.rates import COLUMNS, RATES
+from langgraph_compression.tokens.scripts import SCRIPT_KINDS
 
 COUNTS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "data" / "counts.json").read_text("utf-8")
@@ -50,6 +51,48 @@ def test_any_text_has_a_count(text: str, profile: Profile) -> None:
     tokens = estimate_tokens(text, profile)
     assert tokens >= (1 if text else 0)
     assert set(features(text)) <= set(NAMES)
+
+
+def by_definition(text: str, profile: Profile) -> int:
+    """The estimate as a sum over all features, nothing left out and nothing at once."""
+    counts = features(text)
+    marks = [name for name in NAMES if name.startswith("mark_") or name == "control"]
+    marks += [f"script_{name}" for name, kind in SCRIPT_KINDS.items() if kind == "symbol"]
+    least = sum(counts.get(name, 0) for name in marks) / 6
+
+    def tokens(column: int) -> float:
+        return max(sum(RATES[name][column] * count for name, count in counts.items()), least)
+
+    if profile != "default":
+        return max(1, round(tokens(COLUMNS.index(profile))))
+    first, second = tokens(COLUMNS.index("o200k")), tokens(COLUMNS.index("qwen3"))
+    return max(1, round(2 * first * second / (first + second))) if min(first, second) > 0 else 1
+
+
+@given(ANY_TEXT.filter(bool), st.sampled_from(PROFILES))
+def test_the_estimate_is_the_sum_of_rates(text: str, profile: Profile) -> None:
+    assert estimate_tokens(text, profile) == by_definition(text, profile)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("length", [1, 1037, 1038, 1039, 1040, 2078, 131_072])
+@pytest.mark.parametrize("pattern", ["j", "qZ", "^j", "J~\n", "<td>\r", "\1j", "压j", "😀"])
+def test_the_estimate_is_the_sum_of_rates_at_any_length(
+    pattern: str, length: int, profile: Profile
+) -> None:
+    text = (pattern * length)[:length]
+    assert estimate_tokens(text, profile) == by_definition(text, profile)
+
+
+FOREIGN = st.lists(st.characters(min_codepoint=128), min_size=1, max_size=8, unique=True)
+
+
+@given(FOREIGN.map("x".join))
+def test_scripts_are_counted_alike_in_short_and_long_texts(text: str) -> None:
+    once, often = features(f"{text} "), features(f"{text} " * 80)
+    for name in NAMES:
+        if name.startswith("script_"):
+            assert often.get(name, 0) == 80 * once.get(name, 0)
 
 
 @pytest.mark.parametrize(
