@@ -24,25 +24,28 @@ _COMPARED = re.compile(r"\d(?: tokens?)? ?>=? ?(\d{1,12})\b(?! ?[-+])")
 _RANGE = re.compile(r"\[\d+, ?(\d{1,12})\]")
 _RATIO = re.compile(r"\b(\d{3,12}) ?/ ?(\d{3,12}) tokens?\b", re.IGNORECASE)
 _LIMIT_BEFORE = re.compile(
-    r"(max|limit|allow|at most|up to|\bonly\b|context|window|no more than|not exceed|less than"
-    r"|supports?\b|accepts?\b|\btakes?\b|handles?\b|capacity|ceiling|\bcap\b|budget"
-    r"|<=|≤|n_ctx|最大|上限|限制|最多|不能超过|窗口|上下文|支持)"
+    r"((?<![A-Za-z0-9\-.])max|limit|allow|at most|up to|\bonly\b|context|window|no more than"
+    r"|not exceed|less than|supports?\b|accepts?\b|\btakes?\b|\bfits?\b|handles?\b"
+    r"|capacity|ceiling|\bcap\b|budget|<=|≤|n_ctx|最大|上限|限制|最多|不能超过|窗口|上下文|支持)"
     r"(?!.*(request|result|contain|\bha[sv]e?\b|given|receiv|current|actual|prompt_tokens"
-    r"|\bby\b|\bgot\b|\bwith\b|\bin the\b|your|\bprompt[ :=(]*$|\bsent\b|\bus(es|ed|ing)\b"
+    r"|\bby\b|\bgot\b|\bwith\b|\bin the\b|your|provided|\bsent\b|\bus(es|ed|ing)\b"
+    r"|\b(prompt|input) (is|has|was) *$|\bprompt[ :=(]*$"
     r"|当前|实际|收到|请求|输入为|使用))",
     re.IGNORECASE | re.DOTALL,
 )
 _PASSED_BEFORE = re.compile(
-    r"\b(exceed(s|ed|ing)?|(larg|great|long)er than|more than|above|over|beyond)( the)? *$",
+    r"\b(exceed(s|ed|ing)?|(larg|great|long)er than|more than|above|over|beyond)( the)? *$"
+    r"|(超[出过]了?|大于)(模型)?的? *$",
     re.IGNORECASE,
 )
 _LIMIT_AFTER = re.compile(
     r"[ -]*(tokens?[ -]*)?(is |are )?(max|limit|context|window|allowed|model\b|available|cap\b"
-    r"|capacity)",
+    r"|capacity)(?!\w* ?(?:[:=]|is|of)? ?\d)",  # then it is the next number's name
     re.IGNORECASE,
 )
 _SIZE_BEFORE = re.compile(
-    r"(tokens?|length|size|count|total|request(ed|s)?|prompt|inputs?|messages?|got|received|given"
+    r"(tokens?( ?数量?)?|length|size|count|total|request(ed|s)?|prompt|inputs?|messages?|got"
+    r"|received|given|provided"
     r"|contain(s|ed|ing)?|us(es|ed|ing)|ha[sd]|have|sent|actual|current(ly)?|was|were|is|are|to"
     r"|当前|实际|收到|请求|输入|使用了?|共|为|有)"
     r"( (is|of|was|were|are|about|around|at least|approximately|roughly))?[\s:=(~≈]*$",

@@ -143,13 +143,15 @@ TOO_LONG = _any_of(
 """Believed even where the status says to wait."""
 
 # A request and a limit, both in tokens, see `overflow_numbers.py`: only if it is about these.
-TOKENS = _any_of(r"\btokens?\b|\binput_ids\b|令牌|\bcontext\b|上下文")
+TOKENS = _any_of(r"(?<![A-Za-z])tokens?(?![A-Za-z])|\binput_ids\b|令牌|\bcontext\b|上下文")
 INPUT = _any_of(
-    r"\b(inputs?|prompts?|messages?|requests?|context|conversation|history|query|you sent)\b"
+    r"(?<![A-Za-z])(inputs?|prompts?|messages?|requests?|context|conversation|history|query"
+    r"|you sent)(?![A-Za-z])"
     r"|输入|请求|提示|上下文"
 )
 OUTPUT = _any_of(
-    r"\b(outputs?|completions?|answers?|repl(y|ies)|max_\w*tokens|generated?[ -](tokens?|text|\d+)"
+    r"\b(outputs?|completions?|answers?|repl(y|ies)|max_(new_|output_|completion_)?tokens"
+    r"|generated?[ -](tokens?|text|\d+)"
     r"|respon[sd]\w* (of|has|have|had|tokens?|length|exceed\w*)|return(s|ed) \d+)\b"
     r"|输出|生成|回复"
 )
@@ -160,7 +162,7 @@ OTHER_SUBJECT = _any_of(
     r"\b(metadata|descriptions?|fields?|files?|documents?|chunks?|images?|audio|videos?|cach\w+"
     r"|thinking|reasoning|budget_tokens|training|fine-?tun\w+|minimum)\b",
     r"\b(must|should) (be|have|contain) at least",
-    r"\b(tool|function)\b|图片|文件|音频|视频|函数|参数|账户|套餐",
+    r"\b(tool|function|batch|\w*queued|logit_bias|stop)\b|图片|文件|音频|视频|函数|参数|账户|套餐",
 )
 
 # So is one that says it of the input, with nothing but measures in between.

@@ -42,7 +42,7 @@ _NOISE = re.compile(
     re.IGNORECASE,
 )
 """Addresses and ids."""
-_CLASS_NAME = re.compile(r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b")
+_CLASS_NAME = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b")
 _LABELLED_CODE = re.compile(
     r"\b(?:(?:error|status|err)[ _]?code|code|errcode|http|status)\b['\"]?(?: is)? ?[:=#]? ?"
     r"['\"(]?([A-Za-z_.]*\d[\w.]*|[A-Za-z]+(?:[_.][A-Za-z]+)+)"
