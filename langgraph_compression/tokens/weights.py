@@ -6,6 +6,7 @@ adds them up. Rates have three decimals, so sums of thousandths are exact.
 """
 
 from collections.abc import Callable
+from operator import mul
 from zlib import adler32
 
 from langgraph_compression.tokens.characters import classify, neighbours
@@ -64,8 +65,9 @@ def weighed(text: str, profiles: tuple[str, ...], marks: frozenset[str]) -> tupl
         ascii_, meetings = _TABLES[profile]
         rates = _REST[profile]
         total = _sum(characters.ascii, ascii_) + _sum(pairs, meetings)
-        sums.append(total + sum(rates[name] * count for name, count in rest.items()))
-    return sums, marks_in(characters) + sum(rest[name] for name in marks & rest.keys())
+        sums.append(total + sum(map(mul, map(rates.__getitem__, rest), rest.values())))
+    foreign = sum(rest[name] for name in marks & rest.keys()) if characters.scripts else 0
+    return sums, marks_in(characters) + foreign
 
 
 def _sum(data: bytes, table: _Table) -> int:
