@@ -30,6 +30,8 @@ TELLING = frozenset(
 """Fields of a result that matter most beside its body."""
 TRIES = 16
 """What does not fit until nothing further is tried."""
+GUESSES = 3
+"""Sizes of a preview that are guessed."""
 HEAD, MIDDLE = 0.4, 0.2
 """Shares of the preview; the tail has the rest."""
 
@@ -70,12 +72,15 @@ def preview_text(text: str, limit: int, count: Count) -> str:
     if limit <= 0 or not text:
         return ""
     body = without_base64(text)
+    size = 4 * limit
     if len(body) <= longest_candidate(limit):
         whole = _shown(body)
-        if count(whole) <= limit:
+        tokens = count(whole)
+        if tokens <= limit:
             return whole
+        size = _guess(len(body), tokens, limit)
     head = _scalars_line(text, limit, count)
-    return head + _fitting(body, limit, lambda part: count(head + part))
+    return head + _fitting(body, limit, size, lambda part: count(head + part))
 
 
 def _scalars_line(text: str, limit: int, count: Count) -> str:
@@ -100,20 +105,35 @@ def fitting_fields(fields: Mapping[str, Any], limit: int, count: Count) -> dict[
     return {key: value for key, value in fields.items() if key in kept}
 
 
-def _fitting(body: str, limit: int, count: Count) -> str:
-    """The longest head, middle and tail of `body` that `count` finds within the limit."""
+def _fitting(body: str, limit: int, size: int, count: Count) -> str:
+    """A head, middle and tail of `body` that `count` finds within the limit, and nearly fill it.
+
+    Where the limit lies is guessed from what was counted; only when that comes not near enough
+    are the sizes between halved, to a part in 64.
+    """
     low, best = 0, ""
     high = min(len(body), longest_candidate(limit))
-    size = min(high, 4 * limit)
+    size = min(high, size)
     shown = _shown_as_it_is if _is_shown_as_it_is(body, high) else _shown
+    guesses = GUESSES
     while high - low > max(1, low // 64):
         candidate = _parts(body, size, shown)
-        if count(candidate) <= limit:
-            low, best = size, candidate
-        else:
+        tokens = count(candidate)
+        if tokens > limit:
             high = size
-        size = (low + high) // 2
+        elif tokens >= limit - limit // 32:
+            return candidate
+        else:
+            low, best = size, candidate
+        guess = _guess(size, tokens, limit)
+        guesses -= 1
+        size = guess if guesses >= 0 and low < guess < high else (low + high) // 2
     return best
+
+
+def _guess(size: int, tokens: int, limit: int) -> int:
+    """How many characters come near the limit, if so many have so many tokens."""
+    return size * (limit - limit // 64) // max(1, tokens)
 
 
 def _parts(body: str, size: int, shown: Callable[[str], str]) -> str:
