@@ -57,14 +57,16 @@ def preview_text(text: str, limit: int, count: Count) -> str:
         limit: Tokens of the preview by `count`; 0 gives an empty preview.
         count: The counter; called a bounded number of times, on short texts only.
 
-    >>> print(preview_text("\n".join(f"line {n}" for n in range(1000)), 30, lambda t: len(t) // 4))
+    >>> print(preview_text("\n".join(f"line {n}" for n in range(1000)), 36, lambda t: len(t) // 4))
     line 0
     line 1
     line 2
     line 3
-    … 4,416 characters left out …
+    line 4
+    … 4,409 characters left out …
     line 506
-    … 4,411 characters left out …
+    … 4,402 characters left out …
+    line 996
     line 997
     line 998
     line 999
