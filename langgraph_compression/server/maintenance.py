@@ -139,7 +139,7 @@ async def refuse_if_waiting(client: LangGraphClient, thread_id: str, *, force: b
         ThreadBusy: It waits to be resumed.
     """
     stop = await stop_at(client, thread_id)
-    if stop and not (force and stop.why == "failed"):
+    if stop and not (force and stop.forceable):
         raise stop.busy(thread_id)
     return stop
 

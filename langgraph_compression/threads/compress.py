@@ -1,7 +1,7 @@
 """Compress a thread now: hold it, check that it is idle, compress, let go."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -58,17 +58,18 @@ def compress_thread(
         config: Names the thread in `configurable.thread_id`.
         gate: What the program's ordinary turns take, too. Default: one for this process.
         context: The run's context, as for `graph.invoke`.
-        force: Compress also a thread whose last request failed. That request can then no
-            longer be resumed, also if the compression has nothing to do or fails; the state
-            keeps all messages, the user's unanswered one too.
+        force: Compress also a thread whose last request failed or was cancelled. That
+            request can then no longer be resumed, also if the compression has nothing to do or
+            fails; the state keeps all messages, the user's unanswered one too.
 
     Raises:
         ThreadBusy: The thread runs, has requests in its queue, or waits: at an interrupt or a
             breakpoint, or at a node that failed or was cancelled. Such a thread can be resumed
             where it stopped (`resumable_at`), which a compression would destroy: resume it, or
-            send it a new request, then compress. Only a recorded failure can be forced: a
-            breakpoint and a cancelled request leave the same checkpoint, so who knows that it
-            was cancelled ends it by `graph.update_state(config, None, as_node="__end__")`.
+            send it a new request, then compress; or `force` it. An interrupt, and a breakpoint
+            that the graph was compiled with, are never forced away. One that was given to a run
+            (`invoke(…, interrupt_before=…)`) leaves the same checkpoint as a cancelled request,
+            and is.
         CompressionError: The graph cannot compress, or history file or summary failed; the
             state is as before.
     """
@@ -133,7 +134,8 @@ class _Request:
         """Refuse a thread that waits: a run would destroy what it can be resumed with.
 
         Args:
-            force: End a request that failed, and keep what its other branches have done.
+            force: End a request that failed or was cancelled; what its other branches have done
+                is kept.
 
         Raises:
             ThreadBusy: It waits.
@@ -150,7 +152,9 @@ class _Request:
         )
         if stop is None or (may_be_filled(stop, state.metadata) and not (yield from self._ran())):
             return
-        if not (force and stop.why == "failed"):
+        if stop.why == "paused" and not _has_breakpoint(graph, state.next):
+            stop = stop._replace(why="broken off")
+        if not (force and stop.forceable):
             raise stop.busy(self.thread_id)
         yield Do(
             partial(graph.update_state, config, None, END),
@@ -178,13 +182,19 @@ class _Request:
             self.last = dict(payload)
 
 
+def _has_breakpoint(graph: Graph, following: Sequence[str]) -> bool:
+    """Whether the graph was compiled with a breakpoint that may be where a thread stands."""
+    before = graph.interrupt_before_nodes
+    return bool(graph.interrupt_after_nodes) or before == "*" or not {*before}.isdisjoint(following)
+
+
 def result_of(thread_id: str, last: Mapping[str, Any], *, ended: bool = False) -> CompressionResult:
     """What the last event of a compression told.
 
     Args:
         thread_id: The thread.
         last: The event.
-        ended: A failed request was ended for it.
+        ended: A request that failed or was cancelled was ended for it.
 
     Raises:
         CompressionError: It failed, or there was no event.
@@ -194,7 +204,7 @@ def result_of(thread_id: str, last: Mapping[str, Any], *, ended: bool = False) -
         raise CompressionError(
             f"the {failed.get('kind', 'compression')} of thread {thread_id!r} failed "
             f"({last.get('error', 'no event')}); "
-            + ("the failed request was ended, nothing else" if ended else "nothing")
+            + ("the request that could be resumed was ended, nothing else" if ended else "nothing")
             + " was changed"
         )
     nothing = any(done.get("reason") for done in last.get("actions", ()))

@@ -17,7 +17,8 @@ class ThreadBusy(CompressionError):
         thread_id: The thread.
         reason: Why.
         resumable_at: The nodes at which a waiting thread goes on when it is resumed.
-        forceable: A request failed there, and `force` compresses the thread all the same.
+        forceable: A request failed there or was cancelled; `force` compresses the thread all
+            the same.
 
     >>> print(ThreadBusy("t-1", "running"))
     thread 't-1' is busy (running); try again when it is idle
@@ -45,7 +46,7 @@ class ThreadBusy(CompressionError):
         at = " and ".join(map(repr, dict.fromkeys(self.resumable_at)))
         if self.forceable:
             return (
-                f"{busy}: its last request failed at {at} and can be resumed there. With force it "
+                f"{busy}: its last request stopped at {at} and can be resumed there. With force it "
                 "is compressed all the same and keeps all messages of its state, but that request "
                 "can no longer be resumed"
             )

@@ -17,13 +17,18 @@ class Stop(NamedTuple):
 
     at: tuple[str, ...]
     """The nodes that come next."""
-    why: Literal["asked", "failed", "paused"]
-    """At an interrupt; a node raised; or neither is recorded: at a breakpoint, where only
-    `update_state` wrote, or its request was cancelled or its process died."""
+    why: Literal["asked", "failed", "broken off", "paused"]
+    """At an interrupt; a node raised; neither is recorded, and the graph has no breakpoint that
+    would explain it: its request was cancelled or its process died; or it has one."""
+
+    @property
+    def forceable(self) -> bool:
+        """Whether nobody is waited for, so that the request may be given up."""
+        return self.why in ("failed", "broken off")
 
     def busy(self, thread_id: str) -> ThreadBusy:
         """The error for whoever wants to compress the thread."""
-        return ThreadBusy(thread_id, "waiting", self.at, forceable=self.why == "failed")
+        return ThreadBusy(thread_id, "waiting", self.at, forceable=self.forceable)
 
 
 def stop_of(

@@ -224,11 +224,23 @@ def test_a_breakpoint_stays(stop: Any, at: str, asynchronous: bool) -> None:
 
 
 @BOTH
+def test_a_breakpoint_of_the_graph_is_never_forced_away(asynchronous: bool) -> None:
+    thread = Thread()
+    graph = thread.graph.builder.compile(
+        checkpointer=thread.graph.checkpointer, interrupt_before=["model"]
+    )
+    graph.invoke({"messages": [("user", "Stop")]}, CONFIG)
+    with pytest.raises(ThreadBusy, match="never forced") as caught:
+        compressed(graph, asynchronous, force=True)
+    assert (caught.value.resumable_at, caught.value.forceable) == (("model",), False)
+
+
+@BOTH
 def test_a_failed_request_can_still_be_resumed(asynchronous: bool) -> None:
     thread = Thread()
     fail(thread)
 
-    with pytest.raises(ThreadBusy, match="failed at 'model' and can be resumed there") as caught:
+    with pytest.raises(ThreadBusy, match="stopped at 'model' and can be resumed there") as caught:
         thread.compress(asynchronous)
 
     busy = caught.value
@@ -277,7 +289,7 @@ def test_a_forced_compression_that_fails_says_what_it_ended(
     if broken == "history":
         thread.workdir.fails = lambda path: OSError(28, "No space") if "history" in path else None
     before = thread.state.values
-    with pytest.raises(CompressionError, match="the failed request was ended, nothing else was"):
+    with pytest.raises(CompressionError, match="resumed was ended, nothing else was"):
         thread.compress(asynchronous, force=True)
     assert thread.state.values == before
     assert thread.state.next == ()
@@ -315,17 +327,15 @@ def compressed(graph: Any, asynchronous: bool, **options: Any) -> CompressionRes
 
 
 @BOTH
-def test_a_cancelled_request_is_ended_by_who_knows_of_it(asynchronous: bool) -> None:
-    """Its checkpoint is that of a breakpoint, which nobody may take away."""
+def test_a_cancelled_request_is_given_up_by_force(asynchronous: bool) -> None:
     thread = Thread()
     thread.model.script.append(KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
         thread.graph.invoke({"messages": [HumanMessage("And?", id="and")]}, CONFIG)
-    with pytest.raises(ThreadBusy, match=r"stands at 'model'.*never forced") as caught:
-        thread.compress(asynchronous, force=True)
-    assert (caught.value.resumable_at, caught.value.forceable) == (("model",), False)
-    thread.graph.update_state(CONFIG, None, as_node="__end__")
-    assert thread.compress(asynchronous).status == "completed"
+    with pytest.raises(ThreadBusy, match=r"stopped at 'model'.*no longer be resumed") as caught:
+        thread.compress(asynchronous)
+    assert (caught.value.resumable_at, caught.value.forceable) == (("model",), True)
+    assert thread.compress(asynchronous, force=True).status == "completed"
     assert thread.messages[-1] == "And?"
 
 
@@ -367,8 +377,8 @@ def test_a_thread_that_was_only_filled(
         thread.graph.invoke({"messages": ["Stop"]}, thread.config, interrupt_before=["model"])
         thread.update({"messages": ["Edited"]}, None)
         with pytest.raises(ThreadBusy) as caught:
-            thread.compress(asynchronous, force=True)
-        assert (caught.value.reason, caught.value.forceable) == ("waiting", False)
+            thread.compress(asynchronous)
+        assert caught.value.reason == "waiting"
 
 
 @pytest.mark.parametrize("stop", ["measure", "model"])
