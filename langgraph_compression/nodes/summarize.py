@@ -104,6 +104,16 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
     if not presses(run, request):  # a kept summary was taken up, after a crash
         return _viewed(run, request)
     begin(run, request)
+    kept = yield from kept_event(run, state, applied_now(state))
+    if kept is not None:  # made and paid for already: before a crash, or in another graph
+        if run.mode == "compress":
+            return (yield from _succeed((yield from _open(run, state, request)), kept))
+        state["_summarization_event"] = kept
+        show(run, request, plain_view(state["messages"], applied_now(state)))
+        cutoff, path = kept["cutoff_index"], kept["file_path"]
+        note(request, "summarized", messages=cutoff, cutoff_index=cutoff, file_path=path)
+        if total(request["reading"]) < _goal(run, request):
+            return _viewed(run, request)
     work = yield from _open(run, state, request)
     waiting = work.attempts.get("wait", 0)
     if waiting and not request.get("forced"):
@@ -131,10 +141,6 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
 
 def _summarized(work: Work, cut: int) -> Steps[Update]:
     """Archive and summarize the tail up to the cut."""
-    if work.applied:
-        kept = yield from kept_event(work.run, work.state, work.applied)
-        if kept is not None:  # it was made and paid for already, before a crash
-            return (yield from _succeed(work, kept))
     path: str | None = None
     try:
         path, error = yield from _archive(work, cut)
@@ -189,6 +195,11 @@ def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work
     )
 
 
+def _goal(run: Run, request: RequestView) -> int:
+    """Tokens that the request should stay below."""
+    return target_of(run, request) if "refusal" in request else run.settings.threshold
+
+
 def _cut(work: Work) -> int | Reason:
     run, forced = work.run, bool(work.request.get("forced"))
     threshold = run.settings.threshold
@@ -196,7 +207,7 @@ def _cut(work: Work) -> int | Reason:
     full = total(work.request["reading"]) >= run.settings.suggestion_ratio * threshold
     if work.manual and few and not full:
         return "insufficient_history"  # all of it would be kept, and nothing presses
-    goal = target_of(run, work.request) if "refusal" in work.request else threshold
+    goal = _goal(run, work.request)
     # Room for the summary itself: as long as the one it follows, if there is one.
     fixed = run.system_tokens() + run.tools_tokens() + run.counter.messages(work.base.leading)
     return choose_cut(
