@@ -3,12 +3,13 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.config import get_config
 from langgraph.constants import END
 from langgraph.graph import StateGraph
+from langgraph.runtime import get_runtime
 
 from langgraph_compression.errors import CompressionError
 from langgraph_compression.graphs.routes import (
@@ -44,8 +45,18 @@ _NODE_OPTIONS = frozenset(
     if parameter.kind is parameter.KEYWORD_ONLY
 ) - {"input_schema"}
 
-AfterModel = str | Callable[[Any], Hashable | Sequence[Hashable]]
-"""What follows the model: a node, END, or a path function of the host's state."""
+_GIVEN: dict[str, Callable[[], Any]] = {
+    "config": get_config,
+    "runtime": get_runtime,
+    "store": lambda: get_runtime().store,
+    "writer": lambda: get_runtime().stream_writer,
+    "previous": lambda: get_runtime().previous,
+}
+"""What LangGraph gives to path functions that have a parameter of the name."""
+
+AfterModel = str | Callable[..., Hashable | Sequence[Hashable]]
+"""What follows the model: a node, END, or a path function of the host's state, as for
+`add_conditional_edges`."""
 
 
 def add_compression(
@@ -170,7 +181,8 @@ def _lead_on(
 
     # LangGraph reads what is annotated: the request, and what the host's path sees of its state.
     routed = get_type_hints(RouteState, include_extras=True)
-    own = {} if isinstance(after_model, str) else get_type_hints(schema, include_extras=True)
+    hints = {} if isinstance(after_model, str) else get_type_hints(schema, include_extras=True)
+    own = {name: hint for name, hint in hints.items() if ClassVar not in (hint, get_origin(hint))}
     added, fields = routed.keys() - own.keys(), {**routed, **own}
     seen: Any = TypedDict("AfterModelState", fields)  # type: ignore[misc]
     sync.__annotations__["state"] = asynchronous.__annotations__["state"] = seen
@@ -206,8 +218,8 @@ async def _aasked(path: Callable[..., Any], state: Any) -> Any:
 
 
 def _call(path: Callable[..., Any], state: Any) -> Any:
-    wants_config = "config" in inspect.signature(path).parameters
-    return path(state, config=get_config()) if wants_config else path(state)
+    wanted = _GIVEN.keys() & inspect.signature(path).parameters.keys()
+    return path(state, **{name: _GIVEN[name]() for name in wanted})
 
 
 def _declared(path: Callable[..., Any]) -> tuple[str, ...]:

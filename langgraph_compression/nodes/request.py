@@ -2,13 +2,11 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 
-from langgraph_compression.errors import WorkdirError
 from langgraph_compression.nodes.compaction import Compacted, compact_tail
 from langgraph_compression.nodes.config import Compression, Run, open_run
 from langgraph_compression.nodes.effects import Steps, arun, in_thread, run
@@ -80,13 +78,18 @@ def _in_place_of(standing: Any, event: SummarizationEvent) -> SummarizationEvent
 
 
 def event_of(
-    messages: Sequence[AnyMessage], cutoff: int, message: HumanMessage, file_path: str | None
+    messages: Sequence[AnyMessage],
+    cutoff: int,
+    message: HumanMessage,
+    file_path: str | None,
+    covered: str,
 ) -> SummarizationEvent:
     """A summary as an event, bound to its messages."""
     return {
         "cutoff_index": cutoff,
         "summary_message": message,
         "file_path": file_path,
+        "covered": covered,
         **binding(messages, cutoff),  # type: ignore[typeddict-item]
     }
 
@@ -103,18 +106,19 @@ def kept_event(
     workdir = yield from run.open_workdir()
     messages = state["messages"]
     continues = text_mark(summary_text(applied.summary)) if applied else None
-    look = partial(find_summary, beyond=applied.cutoff if applied else 0, continues=continues)
     try:
-        kept: KeptSummary | None = yield in_thread(look, workdir, messages)
-    except WorkdirError as error:
-        logger.warning("kept summaries not read: %s", error)
+        kept: KeptSummary | None = yield in_thread(
+            find_summary, workdir, messages, applied, continues
+        )
+    except Exception as error:  # any store may fail in its own way; a new summary is made
+        logger.warning("kept summaries not looked for: %s", type(error).__name__)
         return None
     if kept is None:
         return None
     cutoff = kept.cutoff_index
     quote = last_request(messages[: max(cutoff, kept.made_of)], cutoff, run.count)
     message = summary_message(kept.text, file_path=kept.file_path, quote=quote, cutoff=cutoff)
-    return event_of(messages, cutoff, message, kept.file_path)
+    return event_of(messages, cutoff, message, kept.file_path, kept.covered)
 
 
 def applied_now(state: Mapping[str, Any]) -> Applied | None:
@@ -125,7 +129,8 @@ def applied_now(state: Mapping[str, Any]) -> Applied | None:
 def fill_in(run: Run, state: CompressionState, request: RequestView) -> Steps[None]:
     """Give a request its view, if it has none: at the start, and after a crash.
 
-    Where no event applies and the request would be compressed, a kept summary is taken up.
+    Where no event applies and the request would be compressed, a kept summary is taken up;
+    compress now does that where it can still leave the state as it was.
     """
     if "messages" in request:
         return
@@ -133,7 +138,7 @@ def fill_in(run: Run, state: CompressionState, request: RequestView) -> Steps[No
     show(run, request, plain_view(state["messages"], applied), shaped=applied is not None)
     if run.mode == "compress":
         request["forced"] = True
-    if applied is None and presses(run, request):
+    elif applied is None and presses(run, request):
         event = yield from kept_event(run, state, None)
         if event is not None:
             state["_summarization_event"] = event

@@ -39,7 +39,7 @@ from langgraph_compression.policy.summary import (
     summary_message,
     summary_text,
 )
-from langgraph_compression.state.event import Applied
+from langgraph_compression.state.event import Applied, covered_since
 from langgraph_compression.state.reducers import add_usage
 from langgraph_compression.state.schema import (
     CompressionState,
@@ -115,6 +115,10 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
         if total(request["reading"]) < _goal(run, request):
             return _viewed(run, request)
     work = yield from _open(run, state, request)
+    if work.manual and not work.applied:
+        kept = yield from kept_event(run, state, None)
+        if kept is not None:
+            return (yield from _continued(work, kept))
     waiting = work.attempts.get("wait", 0)
     if waiting and not request.get("forced"):
         position = work.attempts.get("cutoff_index", 0) - work.base.start
@@ -139,6 +143,17 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
     return _with_usage({**update, **later}, usage)
 
 
+def _continued(work: Work, kept: SummarizationEvent) -> Steps[Update]:
+    """Compress now from a kept summary on: the event changes once, or not at all."""
+    state: CompressionState = {**work.state, "_summarization_event": kept}
+    show(work.run, work.request, plain_view(work.messages, applied_now(state)))
+    further = yield from _open(work.run, state, work.request)
+    cut = _cut(further)
+    if not isinstance(cut, int):
+        return (yield from _succeed(work, kept))
+    return (yield from _summarized(further, cut))
+
+
 def _summarized(work: Work, cut: int) -> Steps[Update]:
     """Archive and summarize the tail up to the cut."""
     path: str | None = None
@@ -154,13 +169,15 @@ def _summarized(work: Work, cut: int) -> Steps[Update]:
         update = yield from _fall_back(work, cut, failure.kind, path)
         return _with_usage(update, failure.usage if isinstance(failure, SummaryFailed) else {})
     position = work.base.start + cut
-    yield from _keep(work, position, summary_text(message), path)
-    event = event_of(work.messages, position, message, path)
+    (covered,) = covered_since(work.messages, work.applied, [position])
+    event = event_of(work.messages, position, message, path, covered)
+    yield from _keep(work, event)
     return _with_usage((yield from _succeed(work, event)), summary.usage)
 
 
-def _keep(work: Work, position: int, text: str, path: str | None) -> Steps[None]:
+def _keep(work: Work, event: SummarizationEvent) -> Steps[None]:
     """Write the summary beside its history file: a host may not carry the event."""
+    path = event["file_path"]
     if path is None:
         return
     graph = work.run.graph
@@ -172,13 +189,14 @@ def _keep(work: Work, position: int, text: str, path: str | None) -> Steps[None]
         )
     try:
         kept = KeptSummary(
-            cutoff_index=position,
-            text=_redact(work)(text),
+            cutoff_index=event["cutoff_index"],
+            covered=event["covered"],
+            text=_redact(work)(summary_text(event["summary_message"])),
             file_path=path,
             made_of=len(work.messages),
             continues=text_mark(summary_text(work.applied.summary)) if work.applied else None,
         )
-        yield in_thread(write_summary, work.workdir, work.messages, kept)
+        yield in_thread(write_summary, work.workdir, kept)
     except Exception as error:  # any store may fail in its own way; the event is there
         logger.warning("summary not kept beside %s: %s", path, type(error).__name__)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, convert_to_messages
@@ -18,6 +18,13 @@ class Applied(NamedTuple):
     """Messages of the list that the summary stands for."""
     summary: HumanMessage
     file_path: str | None
+    covered: str | None = None
+    """`covered_digests` of what the summary was made of; None in older events."""
+
+
+_QUOTED = json.encoder.encode_basestring
+_REPLACEMENT = "\ufffd".encode()
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def message_digest(message: BaseMessage) -> str:
@@ -26,25 +33,60 @@ def message_digest(message: BaseMessage) -> str:
     Returns:
         32 hexadecimal digits.
     """
-    said = [
-        message.type,
-        message.content,
-        getattr(message, "tool_calls", None) or [],
-        getattr(message, "tool_call_id", None),
-    ]
+    return hashlib.sha256(_said(message)).hexdigest()[:32]
+
+
+def covered_digests(
+    messages: Sequence[AnyMessage], cutoffs: Sequence[int], start: int = 0, before: str = ""
+) -> Iterator[str]:
+    """The digest of all that is said before each cutoff.
+
+    Args:
+        messages: All messages of the state.
+        cutoffs: Positions, ascending, none before `start`.
+        start: Where to go on from.
+        before: The digest at `start`: of the messages as a summary was made of them, which may
+            have been edited or deleted since.
+
+    Returns:
+        32 hexadecimal digits for each cutoff.
+    """
+    for cutoff in cutoffs:
+        for at in range(start, cutoff):
+            before = hashlib.sha256(before.encode() + _said(messages[at])).hexdigest()[:32]
+        start = cutoff
+        yield before
+
+
+def _said(message: BaseMessage) -> bytes:
+    """What a message says, as JSON."""
+    fields = vars(message)  # a thread has thousands: no look-up of fields that are not there
+    content, calls = fields["content"], fields.get("tool_calls") or []
+    call_id = fields.get("tool_call_id")
     try:
-        text = json.dumps(said, ensure_ascii=False, default=str)
+        if type(content) is str and not calls and call_id is None:  # the same, but faster
+            text = f"[{_QUOTED(message.type)}, {_QUOTED(content)}, [], null]"
+        else:
+            text = _JSON.encode([message.type, content, calls, call_id])
     except RecursionError:
         text = f"{message.type} {len(str(message.id))}"
     # Checkpoint serializers replace lone surrogates, each in its own way.
-    data = text.encode("utf-8", "replace").replace("\ufffd".encode(), b"?")
-    return hashlib.sha256(data).hexdigest()[:32]
+    return text.encode("utf-8", "replace").replace(_REPLACEMENT, b"?")
 
 
 def binding(messages: Sequence[AnyMessage], cutoff: int) -> dict[str, Any]:
     """The fields that tie an event to the last message it covers."""
     last = messages[cutoff - 1]
     return {"last_id": last.id, "last_digest": message_digest(last)}
+
+
+def covered_since(
+    messages: Sequence[AnyMessage], applied: Applied | None, cutoffs: Sequence[int]
+) -> Iterator[str]:
+    """`covered_digests` of the summaries that would continue an event; None: first ones."""
+    if applied is None or applied.covered is None:
+        return covered_digests(messages, cutoffs)
+    return covered_digests(messages, cutoffs, applied.cutoff, applied.covered)
 
 
 def applied_event(event: Any, messages: Sequence[AnyMessage]) -> Applied | None:
@@ -69,7 +111,9 @@ def applied_event(event: Any, messages: Sequence[AnyMessage]) -> Applied | None:
         place = max(cut for cut in pair(messages).cuts() if cut <= cutoff)
     else:
         place = 0
-    return Applied(place, summary, path) if place else None
+    covered = event.get("covered")
+    covered = covered if isinstance(covered, str) else None
+    return Applied(place, summary, path, covered) if place else None
 
 
 def _find_last(event: Mapping[str, Any], cutoff: int, messages: Sequence[AnyMessage]) -> int:

@@ -26,6 +26,8 @@ class SummarizationEvent(TypedDict):
     """Id of the last summarized message."""
     last_digest: NotRequired[str]
     """Digest of the last summarized message: the event applies only where it is found."""
+    covered: NotRequired[str]
+    """Digest of all messages that the summary was made of, whatever became of them since."""
     replaces: NotRequired[int]
     """Cutoff of an event that stood before, did not apply any more and reached further."""
 

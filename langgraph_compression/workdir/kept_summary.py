@@ -7,16 +7,19 @@ that it was made from: all of them are compared.
 
 import hashlib
 import json
+import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from langchain_core.messages import AnyMessage
 
-from langgraph_compression.state.event import message_digest
+from langgraph_compression.state.event import Applied, covered_since
 from langgraph_compression.state.pairing import pair
 from langgraph_compression.workdir.paths import HISTORY
 from langgraph_compression.workdir.workdir import Workdir
+
+logger = logging.getLogger("langgraph_compression")
 
 _NAME = re.compile(
     rf"(?P<stem>{HISTORY}\d{{6,}}-(?P<cutoff>\d{{6,}})-[0-9a-f]{{16}})"
@@ -30,6 +33,8 @@ class KeptSummary:
 
     cutoff_index: int
     """State messages it stands for, counted from the first."""
+    covered: str
+    """Digest of the messages that it was made of, as `covered_since` gives it."""
     text: str
     """The summary alone, as the summarizer gave it."""
     file_path: str
@@ -45,12 +50,11 @@ def text_mark(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def write_summary(workdir: Workdir, messages: Sequence[AnyMessage], kept: KeptSummary) -> str:
+def write_summary(workdir: Workdir, kept: KeptSummary) -> str:
     """Write a summary beside its history file.
 
     Args:
         workdir: Where.
-        messages: All messages of the state.
         kept: The summary; its text goes to the file as it is.
 
     Returns:
@@ -60,8 +64,7 @@ def write_summary(workdir: Workdir, messages: Sequence[AnyMessage], kept: KeptSu
     Raises:
         WorkdirError: It could not be written.
     """
-    (digest,) = _digests(messages, [kept.cutoff_index])
-    summary = {"messages": digest, "made_of": kept.made_of, "continues": kept.continues}
+    summary = {"messages": kept.covered, "made_of": kept.made_of, "continues": kept.continues}
     line = {"type": "human", "data": {"content": kept.text}, "summary": summary}
     text = json.dumps(line) + "\n"
     path = f"{kept.file_path.removesuffix('.jsonl')}.{_mark(text)}.summary.json"
@@ -70,7 +73,7 @@ def write_summary(workdir: Workdir, messages: Sequence[AnyMessage], kept: KeptSu
 
 
 def find_summary(
-    workdir: Workdir, messages: Sequence[AnyMessage], *, beyond: int = 0, continues: str | None
+    workdir: Workdir, messages: Sequence[AnyMessage], applied: Applied | None, continues: str | None
 ) -> KeptSummary | None:
     """The kept summary of these messages that reaches furthest.
 
@@ -78,25 +81,29 @@ def find_summary(
         workdir: Where to look.
         messages: All messages of the state. The summary leaves the newest one, and cuts no
             group in two.
-        beyond: Messages that it must reach beyond.
+        applied: The event that it must reach beyond.
         continues: `text_mark` of the summary it must continue; None: whatever it continues.
 
     Raises:
-        WorkdirError: The files could not be listed or read.
+        Exception: The files could not be listed. One that cannot be read is left out.
     """
     named = [match for path in workdir.list(HISTORY) if (match := _NAME.fullmatch(path))]
+    beyond = applied.cutoff if applied else 0
     reached = {int(match["cutoff"]) for match in named}
     reached = {cutoff for cutoff in reached if beyond < cutoff < len(messages)}
     if not reached:
         return None
-    reached &= set(pair(messages).cuts())
-    digests = dict(zip(sorted(reached), _digests(messages, sorted(reached)), strict=True))
+    cutoffs = sorted(reached.intersection(pair(messages).cuts()))
+    digests = dict(zip(cutoffs, covered_since(messages, applied, cutoffs), strict=True))
     for match in sorted(named, key=lambda match: int(match["cutoff"]), reverse=True):
-        if (cutoff := int(match["cutoff"])) not in reached:
+        if (cutoff := int(match["cutoff"])) not in digests:
             continue
-        kept = _read(workdir, match, digests[cutoff])
-        if kept and continues in (None, kept.continues) and workdir.exists(kept.file_path):
-            return kept
+        try:
+            kept = _read(workdir, match, digests[cutoff])
+            if kept and continues in (None, kept.continues) and workdir.exists(kept.file_path):
+                return kept
+        except Exception as error:  # any store may fail in its own way; another may be whole
+            logger.warning("kept summary %s not read: %s", match[0], type(error).__name__)
     return None
 
 
@@ -112,6 +119,7 @@ def _read(workdir: Workdir, match: re.Match[str], digest: str) -> KeptSummary | 
             return None
         return KeptSummary(
             cutoff_index=int(match["cutoff"]),
+            covered=digest,
             text=str(line["data"]["content"]),
             file_path=f"{match['stem']}.jsonl",
             made_of=int(summary["made_of"]),
@@ -119,16 +127,6 @@ def _read(workdir: Workdir, match: re.Match[str], digest: str) -> KeptSummary | 
         )
     except (ValueError, TypeError, KeyError):  # of another version
         return None
-
-
-def _digests(messages: Sequence[AnyMessage], cutoffs: Sequence[int]) -> Iterator[str]:
-    """The digest of all messages before each cutoff, ascending."""
-    running, at = hashlib.sha256(), 0
-    for cutoff in cutoffs:
-        for message in messages[at:cutoff]:
-            running.update(message_digest(message).encode())
-        at = cutoff
-        yield running.hexdigest()
 
 
 def _mark(text: str) -> str:

@@ -2,16 +2,20 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
-from langgraph.types import CachePolicy, RetryPolicy
+from langgraph.runtime import Runtime
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from langgraph.types import CachePolicy, RetryPolicy, StreamWriter
 from pydantic import BaseModel
 
 from langgraph_compression import (
@@ -123,6 +127,55 @@ def test_after_model_may_be_a_node_or_a_map() -> None:
         graph: Any = builder.compile()
         graph.invoke({"messages": [("user", "Hi")]})
     assert said == ["Understood."] * 4
+
+
+@BOTH
+def test_after_model_is_given_what_langgraph_gives_to_paths(asynchronous: bool) -> None:
+    seen: dict[str, Any] = {}
+
+    def route(
+        state: Any,
+        config: RunnableConfig,
+        runtime: Runtime[Any],
+        *,
+        store: BaseStore,
+        writer: StreamWriter,
+        previous: Any = None,
+    ) -> str:
+        seen.update(thread=config["configurable"]["thread_id"], runtime=runtime, store=store)
+        writer({"type": "context_compression", "status": "mine"})
+        return END
+
+    builder = StateGraph(MessagesState)
+    add_compression(builder, FakeModel(), workdir=RecordingWorkdir(), after_model=route)
+    builder.add_edge(START, "measure")
+    store = InMemoryStore()
+    graph = builder.compile(checkpointer=InMemorySaver(), store=store)
+
+    outcome = drive(graph, {"messages": [("user", "Hi")]}, CONFIG, asynchronous=asynchronous)
+
+    assert outcome.error is None
+    assert outcome.statuses() == ["mine"]
+    assert seen["thread"] == "t"
+    assert seen["store"] is seen["runtime"].store is not None
+
+
+@pytest.mark.parametrize("make", [BaseModel, object], ids=["pydantic", "dataclass"])
+def test_a_state_with_a_constant_of_its_class(make: Any) -> None:
+    class Constant(make):  # type: ignore[misc]
+        messages: Annotated[list[AnyMessage], add_messages]
+        limit: ClassVar[int] = 3
+
+    def route(state: Any) -> str:
+        return END if state.limit == 3 else "measure"
+
+    builder = StateGraph(Constant if make is BaseModel else dataclass(Constant))
+    model = FakeModel()
+    add_compression(builder, model, workdir=RecordingWorkdir(), after_model=route)
+    builder.add_edge(START, "measure")
+    graph: Any = builder.compile()
+    graph.invoke({"messages": [("user", "Hi")]})
+    assert len(model.requests) == 1
 
 
 def test_a_host_carries_the_context_in_a_field() -> None:

@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveM
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_compression import (
+    CompressionError,
     CompressionSettings,
     Workdir,
     compress_thread,
@@ -267,6 +268,108 @@ def test_compress_now_takes_it_up_and_goes_on_from_it() -> None:
     assert kept.summaries == 2
     assert "FIRST" in kept.summarizer.requests[1].text
     assert "Question 0." not in kept.summarizer.requests[1].text
+
+
+def test_what_was_edited_or_deleted_since_an_earlier_summary_does_not_come_back() -> None:
+    kept = Kept()
+    kept.put(turns(12))
+    kept.ask()  # FIRST tells what h0 says now
+    kept.put([HumanMessage("Forgotten.", id="h0"), RemoveMessage("answer")])
+    kept.put(turns(12, start=12))
+    assert "SECOND" in kept.ask()[0]  # it continues FIRST
+    messages = [m for m in kept.graph.get_state(thread("t")).values["messages"] if m.id != "answer"]
+    kept.put(messages, "copy")
+
+    assert "THIRD" in kept.ask("copy")[0]
+    assert "Forgotten." in kept.summarizer.requests[2].text
+
+
+@BOTH
+def test_a_crash_after_an_edit_behind_the_summary(asynchronous: bool) -> None:
+    checkpointer = Crashing()
+    kept = Kept(checkpointer)
+    kept.put(turns(12))
+    kept.ask()
+    kept.put([HumanMessage("Forgotten.", id="h0"), RemoveMessage("answer")])
+    kept.put(turns(12, start=12))
+    checkpointer.crashes = 1
+    drive(kept.graph, {"messages": []}, thread("t"), asynchronous=asynchronous)
+    assert checkpointer.crashes == 0
+
+    kept.graph.invoke(None, thread("t"))
+
+    assert "SECOND" in contents(kept.model.views[-1])[0]
+    assert kept.summaries == 2
+
+
+def test_compress_now_that_fails_takes_nothing_up() -> None:
+    kept = Kept()
+    kept.put(turns(12))
+    kept.ask()
+    kept.put(turns(24), "copy")
+    kept.summarizer.script[:] = [ValueError(), ValueError()]
+    before = kept.graph.get_state(thread("copy")).values
+
+    with pytest.raises(CompressionError, match="nothing was changed"):
+        compress_thread(kept.graph, thread("copy"))
+
+    assert kept.graph.get_state(thread("copy")).values == before
+
+
+def test_compress_now_with_a_kept_summary_and_no_more_to_do() -> None:
+    kept = Kept()
+    kept.put(turns(12))
+    kept.ask()
+    kept.put(turns(12), "copy")
+
+    result = compress_thread(kept.graph, thread("copy"))
+
+    assert result.status == "completed"
+    assert result.compressed_messages > 0
+    assert result.after_tokens < result.before_tokens
+    assert kept.summaries == 1
+    event = kept.graph.get_state(thread("copy")).values["_summarization_event"]
+    assert event == kept.graph.get_state(thread("t")).values["_summarization_event"]
+
+
+@BOTH
+@pytest.mark.parametrize("method", ["list", "read_text", "exists"])
+@pytest.mark.parametrize("error", [OSError("/host/path"), KeyError("x"), TimeoutError()])
+def test_a_workdir_that_fails_in_its_own_way_stops_no_turn(
+    error: Exception, method: str, asynchronous: bool, monkeypatch: Any, caplog: Any
+) -> None:
+    kept = Kept()
+    kept.put(turns(12))
+    kept.ask()
+    kept.put(turns(12), "copy")
+
+    def fails(path: str = "") -> Any:
+        if path.endswith(("conversation_history/", ".json", ".jsonl")):
+            raise error
+        return getattr(Workdir, method)(kept.workdir, path)
+
+    monkeypatch.setattr(kept.workdir, method, fails)
+    with caplog.at_level(logging.WARNING, "langgraph_compression"):
+        view = kept.ask("copy", asynchronous=asynchronous)
+
+    assert sum(map(len, view)) < 4 * SMALL.threshold
+    assert "/host/path" not in caplog.text
+
+
+def test_another_one_is_taken_up_where_a_file_cannot_be_read(tmp_path: Path) -> None:
+    kept = Kept(workdir=Workdir(tmp_path))
+    kept.put(turns(12))
+    first = kept.ask()[0]
+    kept.put([RemoveMessage("answer"), *turns(12, start=12)])
+    kept.ask()
+    _, second = sorted(tmp_path.rglob("*.summary.json"))
+    second.write_bytes(b"\xff\xfe")
+    kept.put(turns(12), "copy")
+    kept.put(turns(24), "longer")
+
+    assert kept.ask("copy")[0] == first
+    kept.ask("longer")
+    assert "FIRST" in kept.summarizer.requests[-1].text
 
 
 @BOTH
