@@ -105,20 +105,17 @@ def summarize(run: Run, state: CompressionState, request: RequestView) -> Steps[
         return _viewed(run, request)
     begin(run, request)
     kept = yield from kept_event(run, state, applied_now(state))
+    work = yield from _open(run, state, request)
     if kept is not None:  # made and paid for already: before a crash, or in another graph
-        if run.mode == "compress":
-            return (yield from _succeed((yield from _open(run, state, request)), kept))
+        if work.manual:
+            return (yield from _continued(work, kept))
         state["_summarization_event"] = kept
         show(run, request, plain_view(state["messages"], applied_now(state)))
         cutoff, path = kept["cutoff_index"], kept["file_path"]
         note(request, "summarized", messages=cutoff, cutoff_index=cutoff, file_path=path)
         if total(request["reading"]) < _goal(run, request):
             return _viewed(run, request)
-    work = yield from _open(run, state, request)
-    if work.manual and not work.applied:
-        kept = yield from kept_event(run, state, None)
-        if kept is not None:
-            return (yield from _continued(work, kept))
+        work = yield from _open(run, state, request)
     waiting = work.attempts.get("wait", 0)
     if waiting and not request.get("forced"):
         position = work.attempts.get("cutoff_index", 0) - work.base.start

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -222,3 +223,24 @@ def test_agent_of_a_supervisor(mode: Any, asynchronous: bool) -> None:
     assert agent.requests == twin.requests
     assert len(agent.requests) == TURNS
     assert agent.summaries == twin.summaries >= 2
+
+
+@BOTH
+def test_a_window_below_the_threshold_pays_no_summary_at_each_turn(asynchronous: bool) -> None:
+    """The provider refuses what the estimate finds small, in a host that carries no event."""
+    agent = Agent(is_overflow=lambda error: isinstance(error, ContextOverflowError))
+    answer = agent.model.answer
+
+    def within_its_window(view: list[BaseMessage]) -> Any:
+        if sum(len(str(message.content)) for message in view) > 5000:
+            return ContextOverflowError("too large")
+        return answer(view)
+
+    agent.model.answer = within_its_window
+    converse(as_only_node(agent.graph, checkpointer=InMemorySaver()), asynchronous)
+
+    assert len(agent.asked) == TURNS
+    asked = [request.text for request in agent.summarizer.requests]
+    told = [sum(f"Question {n}. word word " in text for text in asked) for n in range(TURNS)]
+    assert max(told) == 1, told
+    assert agent.summaries < TURNS / 2
