@@ -92,7 +92,8 @@ def _is_odd(part: str) -> bool:
         or part.endswith(".")
         or part.startswith(("~", TEMPORARY))
         or _ODD.search(part) is not None
-        or not _UNSEEN.isdisjoint(map(unicodedata.category, part))
+        # Printable: nothing unseen in it, known without a look at each character.
+        or not (part.isprintable() or _UNSEEN.isdisjoint(map(unicodedata.category, part)))
         or _RESERVED.fullmatch(part) is not None
         or len(part.encode()) > PART_BYTES
     )
