@@ -94,7 +94,7 @@ def test_compaction_only(real_model: ChatOpenAI, asked: Any, run: Any, tmp_path:
         AIMessage("", tool_calls=[call]),
         ToolMessage(listing, tool_call_id="call-1", name="read_file"),
         AIMessage("The file lists 400 berths."),
-        HumanMessage("Berth 3 is free when"),
+        HumanMessage("What does the file say about berth 3?"),
     ]
     state, events = run(graph_of(real_model, tmp_path, None, summary_threshold=2), conversation)
 
