@@ -1,7 +1,6 @@
 """What a digest tells of a range of messages, and that it stays a digest."""
 
 import json
-import time
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -265,7 +264,7 @@ def test_more_room_never_shows_fewer_sections_than_the_essential_ones() -> None:
         assert "## Last state" in text
 
 
-def test_ten_thousand_messages_take_little_time_and_little_counting() -> None:
+def test_ten_thousand_messages_take_little_counting() -> None:
     counted: list[int] = []
 
     def count(text: str) -> int:
@@ -273,9 +272,7 @@ def test_ten_thousand_messages_take_little_time_and_little_counting() -> None:
         return quarter(text)
 
     messages = long_session(2500)
-    started = time.perf_counter()
     digest(messages, 2000, count)
-    assert time.perf_counter() - started < 3
     assert sum(counted) < 200_000
 
 
