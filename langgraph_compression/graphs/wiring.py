@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -54,7 +54,9 @@ _GIVEN: dict[str, Callable[[], Any]] = {
 }
 """What LangGraph gives to path functions that have a parameter of the name."""
 
-AfterModel = str | Callable[..., Hashable | Sequence[Hashable]]
+_Next = Hashable | Sequence[Hashable]
+_Path = Callable[..., _Next] | Callable[..., Awaitable[_Next]] | Runnable[Any, _Next]
+AfterModel = str | _Path
 """What follows the model: a node, END, or a path function of the host's state, as for
 `add_conditional_edges`."""
 
@@ -193,7 +195,7 @@ def _lead_on(
     )
 
 
-def _asked(path: Callable[..., Any], state: Any) -> Any:
+def _asked(path: _Path, state: Any) -> Any:
     """Where the host's path leads, asked without a run of its own: streams would repeat the state.
 
     Raises:
@@ -208,13 +210,14 @@ def _asked(path: Callable[..., Any], state: Any) -> Any:
     return answer
 
 
-async def _aasked(path: Callable[..., Any], state: Any) -> Any:
+async def _aasked(path: _Path, state: Any) -> Any:
     """`_asked` for an event loop."""
     if isinstance(path, Runnable):
         return await path.ainvoke(state)
     if inspect.iscoroutinefunction(path) or inspect.iscoroutinefunction(type(path).__call__):
         return await _call(path, state)
-    return await asyncio.to_thread(_asked, path, state)
+    answer = await asyncio.to_thread(_call, path, state)
+    return await answer if inspect.iscoroutine(answer) else answer  # a lambda around an async path
 
 
 def _call(path: Callable[..., Any], state: Any) -> Any:
@@ -222,7 +225,7 @@ def _call(path: Callable[..., Any], state: Any) -> Any:
     return path(state, **{name: _GIVEN[name]() for name in wanted})
 
 
-def _declared(path: Callable[..., Any]) -> tuple[str, ...]:
+def _declared(path: _Path) -> tuple[str, ...]:
     """What a path function returns, if its annotation says so."""
     try:
         returned = get_type_hints(path).get("return")

@@ -115,8 +115,8 @@ def _read(workdir: Workdir, match: re.Match[str], digest: str) -> KeptSummary | 
     try:
         line = json.loads(text)
         summary = line["summary"]
-        if summary["messages"] != digest:
-            return None
+        if summary["messages"] != digest or not str(line["data"]["content"]).strip():
+            return None  # of other messages; or all of it was redacted
         return KeptSummary(
             cutoff_index=int(match["cutoff"]),
             covered=digest,

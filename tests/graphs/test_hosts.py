@@ -160,6 +160,22 @@ def test_after_model_is_given_what_langgraph_gives_to_paths(asynchronous: bool) 
     assert seen["store"] is seen["runtime"].store is not None
 
 
+def test_a_lambda_around_an_async_path() -> None:
+    async def route(state: Any) -> str:
+        return END
+
+    builder = StateGraph(MessagesState)
+    add_compression(
+        builder, FakeModel(), workdir=RecordingWorkdir(), after_model=lambda state: route(state)
+    )
+    builder.add_edge(START, "measure")
+    given = {"messages": [("user", "Hi")]}
+
+    assert drive(builder.compile(), given, asynchronous=True).error is None
+    with pytest.raises(CompressionError, match="after_model is async"):
+        builder.compile().invoke(given)  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("make", [BaseModel, object], ids=["pydantic", "dataclass"])
 def test_a_state_with_a_constant_of_its_class(make: Any) -> None:
     class Constant(make):  # type: ignore[misc]

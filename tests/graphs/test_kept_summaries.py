@@ -247,6 +247,15 @@ def test_the_file_holds_nothing_that_is_redacted() -> None:
     assert json.loads(line)["data"]["content"] == "-"
 
 
+def test_a_summary_that_is_redacted_to_nothing_stands_for_nothing() -> None:
+    kept = Kept(redact=lambda text: "" if text == "FIRST" else text)
+    kept.put(turns(12))
+    assert "FIRST" in kept.ask()[0]
+    kept.put(turns(12), "copy")
+
+    assert "SECOND" in kept.ask("copy")[0]
+
+
 def test_below_the_threshold_no_file_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Kept()
     kept.put(turns(12))

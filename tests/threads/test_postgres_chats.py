@@ -80,7 +80,10 @@ def check_history(chats: Chats, state: dict[str, Any]) -> int:
     ranges = [re.findall(r"(\d{6})-(\d{6})-\w+\.jsonl$", path) for path in paths]
     assert ranges == [[(f"{a:06d}", f"{b:06d}")] for a, b in itertools.pairwise(cutoffs)]
     workdir = chats.workdir
-    assert sorted(workdir.list("outputs/conversation_history/")) == sorted(paths)
+    files = workdir.list("outputs/conversation_history/")
+    summaries = [path for path in files if path.endswith(".summary.json")]
+    assert [file for file in files if file not in summaries] == sorted(paths)
+    assert [f"{path.split('.')[0]}.jsonl" for path in summaries] == sorted(paths)
 
     history: list[BaseMessage] = []
     for path in paths:
