@@ -1,10 +1,11 @@
 """Compression as one node of a host graph."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableLambda
+from langgraph.config import get_config
 
 from langgraph_compression.graphs.compression import CompressionGraph
 from langgraph_compression.state.request import NodeState
@@ -12,6 +13,16 @@ from langgraph_compression.state.schema import CompressionState
 
 CARRIED = ("_summarization_event", "context_pressure", "_summary_attempts")
 SUMMED = ("token_usage", "summary_token_usage")
+
+
+def _was_sent() -> bool:
+    """Whether a `Send` runs this node: then its messages may be others than the host's.
+
+    An event of theirs could hide messages of the host; the workdir keeps the summary for them.
+    LangGraph tells by the path of a task. A call of a `@task` has one of four parts.
+    """
+    path: Sequence[Any] = (get_config().get("metadata") or {}).get("langgraph_path") or ()
+    return len(path) > 0 and path[0] == "__pregel_push" and not (len(path) == 4 and path[3] is True)
 
 
 class CompressionNode(RunnableLambda[Any, dict[str, Any]]):
@@ -43,9 +54,9 @@ def compression_node(graph: CompressionGraph) -> CompressionNode:
 
     def new(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
         update = {"messages": after["messages"][len(before.get("messages") or ()) :]}
-        for key in CARRIED:
-            if after.get(key) != before.get(key):
-                update[key] = after.get(key)
+        if not _was_sent():
+            changed = (key for key in CARRIED if after.get(key) != before.get(key))
+            update.update({key: after.get(key) for key in changed})
         update.update({key: after[key] for key in SUMMED if after.get(key)})
         return update
 

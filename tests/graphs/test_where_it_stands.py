@@ -244,3 +244,33 @@ def test_a_window_below_the_threshold_pays_no_summary_at_each_turn(asynchronous:
     told = [sum(f"Question {n}. word word " in text for text in asked) for n in range(TURNS)]
     assert max(told) == 1, told
     assert agent.summaries < TURNS / 2
+
+
+@BOTH
+def test_a_summary_of_other_messages_hides_none_of_the_host(asynchronous: bool) -> None:
+    """A branch that was sent one message less and another in front; then the host itself."""
+    agent, host = Agent(), StateGraph(MessagesState)
+    host.add_node("chat", compression_node(agent.graph))
+
+    def ways(state: Any) -> Any:
+        messages = state["messages"]
+        if messages[-1].content.startswith("Question 9"):
+            return [Send("chat", {"messages": [HumanMessage("Be brief.", id="p"), *messages[1:]]})]
+        return "chat"
+
+    host.add_conditional_edges(START, ways, ["chat"])
+    graph: Any = host.compile(checkpointer=InMemorySaver())
+    question = HumanMessage("Question 0. " + "word " * 60, id="h0")
+    filled = [HumanMessage(f"Fill {n}. " + "word " * 120, id=f"f{n}") for n in range(1, 16)]
+    graph.update_state(CONFIG, {"messages": [question, *filled]}, as_node="chat")
+    for number in (9, 10):
+        given = {"messages": [HumanMessage(f"Question {number}.", id=f"h{number}")]}
+        if asynchronous:
+            asyncio.run(graph.ainvoke(given, CONFIG))
+        else:
+            graph.invoke(given, CONFIG)
+
+    assert agent.summaries >= 1
+    said = "\n".join(agent.requests[-1])
+    told = "\n".join(request.text for request in agent.summarizer.requests[1:])
+    assert "Question 0." in said + told
