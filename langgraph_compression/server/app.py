@@ -21,6 +21,7 @@ from langgraph_compression.server.maintenance import compress, thread_of
 from langgraph_compression.server.panel import Panel
 from langgraph_compression.server.state import Status, status_of
 from langgraph_compression.threads.gate import ThreadBusy
+from langgraph_compression.workdir.kept_summary import is_kept_summary
 from langgraph_compression.workdir.lease import WorkdirSource, aopened
 from langgraph_compression.workdir.workdir import Workdir
 
@@ -171,7 +172,8 @@ def _add_routes(app: FastAPI, workdir: WorkdirSource | None) -> None:
     async def history(thread_id: uuid.UUID, request: Request) -> Files:
         """The archived files: history and saved tool results."""
         async with _opened(request, thread_id) as files:
-            return Files(files=await asyncio.to_thread(files.list, "outputs/"))
+            found = await asyncio.to_thread(files.list, "outputs/")
+        return Files(files=[path for path in found if not is_kept_summary(path)])
 
     @app.get("/compression/threads/{thread_id}/history/{path:path}", responses=_some(404))
     async def read(

@@ -45,6 +45,11 @@ class KeptSummary:
     """`text_mark` of the summary that it continues; None for a first one."""
 
 
+def is_kept_summary(path: str) -> bool:
+    """Whether a path names a kept summary."""
+    return _NAME.fullmatch(path) is not None
+
+
 def text_mark(text: str) -> str:
     """How a summary is known by the one that continues it."""
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
