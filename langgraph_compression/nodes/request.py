@@ -4,16 +4,16 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableLambda
 
 from langgraph_compression.nodes.compaction import Compacted, compact_tail
 from langgraph_compression.nodes.config import Compression, Run, open_run
-from langgraph_compression.nodes.effects import Steps, arun, in_thread, run
+from langgraph_compression.nodes.effects import Steps, arun, run
+from langgraph_compression.nodes.kept import kept_event
 from langgraph_compression.nodes.pressure import pressure_of, total
 from langgraph_compression.nodes.report import Update, emit, reporting
-from langgraph_compression.policy.summary import last_request, summary_message, summary_text
-from langgraph_compression.state.event import Applied, applied_event, binding
+from langgraph_compression.state.event import Applied, applied_event
 from langgraph_compression.state.reducers import cutoff_of
 from langgraph_compression.state.request import PreparedRequest, parts_of
 from langgraph_compression.state.schema import (
@@ -22,7 +22,6 @@ from langgraph_compression.state.schema import (
     SummarizationEvent,
 )
 from langgraph_compression.state.view import parts, plain_view, shaped_view
-from langgraph_compression.workdir.kept_summary import KeptSummary, find_summary, text_mark
 from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")
@@ -75,50 +74,6 @@ def _in_place_of(standing: Any, event: SummarizationEvent) -> SummarizationEvent
     if reached is None or reached < event["cutoff_index"]:
         return event
     return {**event, "replaces": reached}
-
-
-def event_of(
-    messages: Sequence[AnyMessage],
-    cutoff: int,
-    message: HumanMessage,
-    file_path: str | None,
-    covered: str,
-) -> SummarizationEvent:
-    """A summary as an event, bound to its messages."""
-    return {
-        "cutoff_index": cutoff,
-        "summary_message": message,
-        "file_path": file_path,
-        "covered": covered,
-        **binding(messages, cutoff),  # type: ignore[typeddict-item]
-    }
-
-
-def kept_event(
-    run: Run, state: CompressionState, applied: Applied | None
-) -> Steps[SummarizationEvent | None]:
-    """The summary in the workdir that reaches furthest, as an event; None without one.
-
-    An event that was reset stays so. One that applies is continued, or stands.
-    """
-    if "_summarization_event" in state and state["_summarization_event"] is None:
-        return None
-    workdir = yield from run.open_workdir()
-    messages = state["messages"]
-    continues = text_mark(summary_text(applied.summary)) if applied else None
-    try:
-        kept: KeptSummary | None = yield in_thread(
-            find_summary, workdir, messages, applied, continues
-        )
-    except Exception as error:  # any store may fail in its own way; a new summary is made
-        logger.warning("kept summaries not looked for: %s", type(error).__name__)
-        return None
-    if kept is None:
-        return None
-    cutoff = kept.cutoff_index
-    quote = last_request(messages[: max(cutoff, kept.made_of)], cutoff, run.count)
-    message = summary_message(kept.text, file_path=kept.file_path, quote=quote, cutoff=cutoff)
-    return event_of(messages, cutoff, message, kept.file_path, kept.covered)
 
 
 def applied_now(state: Mapping[str, Any]) -> Applied | None:

@@ -7,11 +7,11 @@ from functools import partial
 from itertools import islice
 
 from langchain_core.messages import AnyMessage, HumanMessage
-from langgraph.config import get_config
 
 from langgraph_compression.nodes.clipping import clipped_view, target_of
 from langgraph_compression.nodes.config import Run
 from langgraph_compression.nodes.effects import Steps, in_thread
+from langgraph_compression.nodes.kept import event_of, keep, kept_event
 from langgraph_compression.nodes.pressure import pressure_of, total
 from langgraph_compression.nodes.report import Update, completed, emit
 from langgraph_compression.nodes.request import (
@@ -19,10 +19,8 @@ from langgraph_compression.nodes.request import (
     begin,
     compacted,
     compacted_view,
-    event_of,
     fail,
     fill_in,
-    kept_event,
     note,
     presses,
     show,
@@ -49,7 +47,6 @@ from langgraph_compression.state.schema import (
 )
 from langgraph_compression.state.view import Parts, cuts_that_show, parts, plain_view, shaped_view
 from langgraph_compression.workdir.history import write_history
-from langgraph_compression.workdir.kept_summary import KeptSummary, text_mark, write_summary
 from langgraph_compression.workdir.workdir import Workdir
 
 logger = logging.getLogger("langgraph_compression")
@@ -168,34 +165,8 @@ def _summarized(work: Work, cut: int) -> Steps[Update]:
     position = work.base.start + cut
     (covered,) = covered_since(work.messages, work.applied, [position])
     event = event_of(work.messages, position, message, path, covered)
-    yield from _keep(work, event)
+    yield from keep(work.run, work.workdir, work.messages, work.applied, event)
     return _with_usage((yield from _succeed(work, event)), summary.usage)
-
-
-def _keep(work: Work, event: SummarizationEvent) -> Steps[None]:
-    """Write the summary beside its history file: a host may not carry the event."""
-    path = event["file_path"]
-    if path is None:
-        return
-    graph = work.run.graph
-    if graph.workdir is None and not (get_config().get("configurable") or {}).get("thread_id"):
-        graph.warn(
-            "summaries are not kept: this run has no thread, so the next one finds neither the "
-            "summary nor its files. Compile with a checkpointer and name "
-            "configurable.thread_id, or give a workdir that stays"
-        )
-    try:
-        kept = KeptSummary(
-            cutoff_index=event["cutoff_index"],
-            covered=event["covered"],
-            text=_redact(work)(summary_text(event["summary_message"])),
-            file_path=path,
-            made_of=len(work.messages),
-            continues=text_mark(summary_text(work.applied.summary)) if work.applied else None,
-        )
-        yield in_thread(write_summary, work.workdir, kept)
-    except Exception as error:  # any store may fail in its own way; the event is there
-        logger.warning("summary not kept beside %s: %s", path, type(error).__name__)
 
 
 def _open(run: Run, state: CompressionState, request: RequestView) -> Steps[Work]:
