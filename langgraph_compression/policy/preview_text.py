@@ -32,6 +32,8 @@ TRIES = 16
 """What does not fit until nothing further is tried."""
 GUESSES = 3
 """Sizes of a preview that are guessed."""
+GAPS = 16
+"""Tokens, about, that say what is left out."""
 HEAD, MIDDLE = 0.4, 0.2
 """Shares of the preview; the tail has the rest."""
 
@@ -80,7 +82,7 @@ def preview_text(text: str, limit: int, count: Count) -> str:
         tokens = count(whole)
         if tokens <= limit:
             return whole
-        size = _guess(len(body), tokens, limit)
+        size = _guess(len(body), tokens, limit - GAPS)
     head = _scalars_line(text, limit, count)
     return head + _fitting(body, limit, size, lambda part: count(head + part))
 
@@ -123,7 +125,7 @@ def _fitting(body: str, limit: int, size: int, count: Count) -> str:
         tokens = count(candidate)
         if tokens > limit:
             high = size
-        elif tokens >= limit - limit // 32:
+        elif tokens >= limit - limit // 20:
             return candidate
         else:
             low, best = size, candidate
@@ -135,7 +137,7 @@ def _fitting(body: str, limit: int, size: int, count: Count) -> str:
 
 def _guess(size: int, tokens: int, limit: int) -> int:
     """How many characters come near the limit, if so many have so many tokens."""
-    return size * (limit - limit // 64) // max(1, tokens)
+    return max(1, size * (limit - limit // 40) // max(1, tokens))
 
 
 def _parts(body: str, size: int, shown: Callable[[str], str]) -> str:
