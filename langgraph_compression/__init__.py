@@ -5,6 +5,7 @@ from langgraph_compression.graphs.chatbot import create_chatbot_graph
 from langgraph_compression.graphs.compression import create_compression_graph
 from langgraph_compression.graphs.node import compression_node
 from langgraph_compression.graphs.wiring import add_compression
+from langgraph_compression.nodes.options import CompressionOptions
 from langgraph_compression.policy.overflow import is_context_overflow
 from langgraph_compression.state.schema import CompressionState, SummarizationEvent
 from langgraph_compression.state.settings import CompressionContext, CompressionSettings
@@ -25,6 +26,7 @@ from langgraph_compression.workdir.workdir import Workdir
 __all__ = [
     "CompressionContext",
     "CompressionError",
+    "CompressionOptions",
     "CompressionResult",
     "CompressionSettings",
     "CompressionState",

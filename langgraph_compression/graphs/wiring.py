@@ -3,13 +3,15 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypedDict, get_args, get_origin, get_type_hints
+from datetime import timedelta
+from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.config import get_config
 from langgraph.constants import END
 from langgraph.graph import StateGraph
 from langgraph.runtime import get_runtime
+from langgraph.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 
 from langgraph_compression.errors import CompressionError
 from langgraph_compression.graphs.routes import (
@@ -23,27 +25,19 @@ from langgraph_compression.graphs.routes import (
     overflowed,
 )
 from langgraph_compression.nodes.compact import compact
-from langgraph_compression.nodes.config import Compression, Redact, Tool
+from langgraph_compression.nodes.config import Compression
 from langgraph_compression.nodes.measure import measure
 from langgraph_compression.nodes.model import model as ask_model
 from langgraph_compression.nodes.models import Model
+from langgraph_compression.nodes.options import CompressionOptions, with_options
 from langgraph_compression.nodes.recount import recount
 from langgraph_compression.nodes.request import as_node
 from langgraph_compression.nodes.summarize import summarize
-from langgraph_compression.state.counting import Count
 from langgraph_compression.state.request import NodeState
 from langgraph_compression.state.schema import RouteState
-from langgraph_compression.state.settings import CompressionSettings
-from langgraph_compression.workdir.lease import WorkdirSource
 
 CAPABILITY = {"capability": "context_compression"}
 """Metadata of the nodes of a graph that can compress its threads."""
-
-_NODE_OPTIONS = frozenset(
-    name
-    for name, parameter in inspect.signature(StateGraph.add_node).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
-) - {"input_schema"}
 
 _GIVEN: dict[str, Callable[[], Any]] = {
     "config": get_config,
@@ -61,21 +55,27 @@ AfterModel = str | _Path
 `add_conditional_edges`."""
 
 
+class HostOptions(CompressionOptions, total=False):
+    """What `add_compression` takes: for the node `model` also what `StateGraph.add_node` does."""
+
+    defer: bool | None
+    metadata: dict[str, Any] | None
+    retry_policy: RetryPolicy | Sequence[RetryPolicy] | None
+    cache_policy: CachePolicy[Any] | None
+    error_handler: Callable[..., Any] | Runnable[Any, Any] | None
+    destinations: dict[str, str] | tuple[str, ...] | None
+    timeout: float | timedelta | TimeoutPolicy | None
+    trace_policy: TracePolicy | None
+
+
+@with_options
 def add_compression(
     builder: StateGraph[Any, Any, Any, Any],
     model: Model,
     *,
-    tools: Sequence[Tool] = (),
-    system_prompt: str | None = None,
-    settings: CompressionSettings | None = None,
-    summary_model: Model | None = None,
-    workdir: WorkdirSource | None = None,
-    counter: Count | None = None,
-    is_overflow: Callable[[BaseException], bool] | None = None,
-    redact: Redact | None = None,
     after_model: AfterModel = END,
     path_map: Mapping[Hashable, str] | Sequence[str] | None = None,
-    **model_node: Any,
+    **options: Unpack[HostOptions],
 ) -> None:
     """Add `measure`, `compact`, `recount`, `summarize`, `model` and their edges to a graph.
 
@@ -85,49 +85,28 @@ def add_compression(
 
     Args:
         builder: The host's graph.
-        model: As in `create_compression_graph`, like the further arguments.
-        tools: Tools the model may call.
-        system_prompt: Sent first with each request, never part of the state.
-        settings: How to compress.
-        summary_model: Who summarizes; default: the model itself.
-        workdir: Where files go.
-        counter: Counts the tokens of a text, instead of the estimate.
-        is_overflow: Recognises a context overflow, instead of `is_context_overflow`. Parameters
-            that are called as that function's `tokens`, `window` and `provider` are given.
-        redact: Changes text before it goes to the summarizer and to files.
+        model: As in `create_compression_graph`.
         after_model: A node's name, END, or a function of the host's state that returns one
             or several.
         path_map: What the function may return, as for `add_conditional_edges`.
-        model_node: What else the node `model` is to have, by the names that `StateGraph.add_node`
-            gives it: `retry_policy`, `cache_policy`, `timeout`, `error_handler`, `metadata` …
+        options: `CompressionOptions`, and what else the node `model` is to have, by the names of
+            `StateGraph.add_node`: `retry_policy`, `cache_policy`, `timeout`, `metadata` …
 
     Raises:
-        CompressionError: The input schema lets a client set the event, or `add_node` knows no
-            such argument.
+        CompressionError: The input schema lets a client set the event, or what
+            `create_compression_graph` raises.
     """
-    unknown = model_node.keys() - _NODE_OPTIONS
-    if unknown:
-        raise CompressionError(
-            f"add_compression has no argument {', '.join(sorted(unknown))}; the node `model` "
-            f"takes {', '.join(sorted(_NODE_OPTIONS))}"
-        )
     if "_summarization_event" in get_type_hints(builder.input_schema):
         raise CompressionError(
             f"the input schema {builder.input_schema.__name__} exposes _summarization_event: any "
             "client could then hide messages from the model. Build the graph with an "
             "input_schema that has `messages` and what else clients may set"
         )
-    graph = Compression(
-        model=model,
-        tools=tuple(tools),
-        system_prompt=system_prompt,
-        settings=settings or CompressionSettings(),
-        summary_model=summary_model,
-        workdir=workdir,
-        counter=counter,
-        is_overflow=is_overflow,
-        redact=redact,
-    )
+    model_node: dict[str, Any] = {**options}
+    given: Any = {
+        name: model_node.pop(name) for name in CompressionOptions.__optional_keys__ & options.keys()
+    }
+    graph = Compression(model, **given)
     for name, logic in (
         ("measure", measure),
         ("compact", compact),
@@ -135,10 +114,10 @@ def add_compression(
         ("summarize", summarize),
         ("model", ask_model),
     ):
-        options = model_node if name == "model" else {}
-        metadata = {**(options.get("metadata") or {}), **CAPABILITY}
+        own = model_node if name == "model" else {}
+        metadata = {**(own.get("metadata") or {}), **CAPABILITY}
         node = as_node(name, graph, logic)
-        builder.add_node(name, node, **{**options, "input_schema": NodeState, "metadata": metadata})
+        builder.add_node(name, node, **{**own, "input_schema": NodeState, "metadata": metadata})
     builder.add_conditional_edges("measure", after_count, {BELOW: "model", REACHED: "compact"})
     builder.add_edge("compact", "recount")
     builder.add_conditional_edges("recount", after_count, {BELOW: "model", REACHED: "summarize"})

@@ -3,10 +3,10 @@
 import inspect
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, Final, Unpack
 
 from langchain_core.runnables import Runnable
 from langgraph.config import get_config
@@ -24,13 +24,8 @@ from langgraph_compression.nodes.models import (
     resolve,
 )
 from langgraph_compression.nodes.offline import OfflineChatModel
-from langgraph_compression.nodes.tools import Tool as Tool  # a type of this module's arguments
-from langgraph_compression.nodes.tools import (
-    check_tools,
-    schema_of,
-    schemas_beside,
-    without_tools,
-)
+from langgraph_compression.nodes.options import CompressionOptions, with_options
+from langgraph_compression.nodes.tools import check_tools, schema_of, schemas_beside, without_tools
 from langgraph_compression.nodes.wrappers import core_model
 from langgraph_compression.policy.overflow import is_context_overflow
 from langgraph_compression.state.counting import Count
@@ -39,7 +34,7 @@ from langgraph_compression.tokens.counter import MessageCounter
 from langgraph_compression.tokens.estimate import estimate_tokens
 from langgraph_compression.tokens.messages import as_json
 from langgraph_compression.tokens.profiles import profile_for_model
-from langgraph_compression.workdir.lease import Lease, WorkdirSource
+from langgraph_compression.workdir.lease import Lease
 from langgraph_compression.workdir.unavailable import NotOpened, Nowhere
 from langgraph_compression.workdir.workdir import Workdir
 
@@ -48,8 +43,6 @@ logger = logging.getLogger("langgraph_compression")
 SCHEMAS_REMEMBERED = 64
 """Sets of tools bound to models of which a graph knows the tokens."""
 
-Redact = Callable[[str], str]
-
 
 @lru_cache
 def profile_counter(profile: Profile) -> MessageCounter:
@@ -57,54 +50,41 @@ def profile_counter(profile: Profile) -> MessageCounter:
     return MessageCounter(partial(estimate_tokens, profile=profile))
 
 
-@dataclass(frozen=True)
 class Compression:
     """What a graph was built with. Arguments as in `create_compression_graph`.
 
     Raises:
         CompressionError: The model cannot answer, cannot be offered the tools, or keeps the
-            conversation at the provider; a tool has no schema; or the workdir is a bare location.
+            conversation at the provider; or an option cannot be used.
     """
 
-    model: Model
-    tools: Sequence[Tool] = ()
-    system_prompt: str | None = None
-    settings: CompressionSettings = field(default_factory=CompressionSettings)
-    summary_model: Model | None = None
-    workdir: WorkdirSource | None = None
-    counter: Count | None = None
-    is_overflow: Callable[[BaseException], bool] | None = None
-    redact: Redact | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what would fail at the first call."""
-        check_model(self.model)
-        if isinstance(self.model, Runnable):
-            check_tools(self.model, self.tools)
+    @with_options
+    def __init__(self, model: Model, **options: Unpack[CompressionOptions]) -> None:
+        self.model: Final = model
+        self.tools: Final = tuple(options.get("tools") or ())
+        self.system_prompt: Final = options.get("system_prompt")
+        self.settings: Final = options.get("settings") or CompressionSettings()
+        self.summary_model: Final = options.get("summary_model")
+        self.workdir: Final = options.get("workdir")
+        self.is_overflow: Final = options.get("is_overflow") or is_context_overflow
+        self.redact: Final = options.get("redact")
+        # What would fail at the first call is refused.
+        check_model(model)
+        if isinstance(model, Runnable):
+            check_tools(model, self.tools)
         if self.summary_model is not None:
             check_model(self.summary_model)
         if isinstance(self.workdir, str | os.PathLike):
             raise CompressionError(f"workdir is a bare location: give Workdir({self.workdir!r})")
-        _ = self.tool_schemas
 
-    @cached_property
-    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
+        self.tool_schemas: Final = tuple(map(schema_of, self.tools))
         """The tools as they stand in a request."""
-        return tuple(map(schema_of, self.tools))
-
-    @cached_property
-    def own_counter(self) -> MessageCounter | None:
+        counter = options.get("counter")
+        self.own_counter: Final = MessageCounter(counter) if counter else None
         """The counter of the user's own function, None for the estimate."""
-        return MessageCounter(self.counter) if self.counter else None
-
-    @cached_property
-    def tool_tokens(self) -> dict[tuple[MessageCounter, str], int]:
+        self.tool_tokens: Final[dict[tuple[MessageCounter, str], int]] = {}
         """Tokens of tool schemas by counter and what is bound to the model, as counted."""
-        return {}
-
-    @cached_property
-    def _warned(self) -> set[str]:
-        return set()
+        self._warned: Final[set[str]] = set()
 
     def warn(self, text: str) -> None:
         """Say something in the log, once for this graph."""
@@ -120,8 +100,8 @@ class Compression:
             known: `tokens`, `window`, `provider` as for `is_context_overflow`; a predicate of
                 the user's own gets those that it has parameters for.
         """
-        predicate: Callable[..., bool] = self.is_overflow or is_context_overflow
-        return predicate(error, **{name: known[name] for name in _named(predicate) & set(known)})
+        wanted = _named(self.is_overflow) & set(known)
+        return self.is_overflow(error, **{name: known[name] for name in wanted})
 
 
 @dataclass(frozen=True)

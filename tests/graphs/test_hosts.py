@@ -341,8 +341,3 @@ def test_the_model_node_may_have_a_timeout() -> None:
     outcome = drive(builder.compile(), {"messages": [("user", "Hi")]}, asynchronous=True)
 
     assert isinstance(outcome.error, NodeTimeoutError)
-
-
-def test_an_argument_that_no_node_has_is_refused() -> None:
-    with pytest.raises(CompressionError, match=r"no argument retry_polcy.*retry_policy"):
-        add_compression(StateGraph(MessagesState), FakeModel(), retry_polcy=RetryPolicy())
