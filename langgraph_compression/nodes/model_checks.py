@@ -12,6 +12,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
 from langgraph_compression.errors import CompressionError
+from langgraph_compression.nodes.prompts import check_prompt
 from langgraph_compression.nodes.wrappers import field_of, inner
 
 logger = logging.getLogger("langgraph_compression")
@@ -48,6 +49,7 @@ def check_runnable(model: Runnable[Any, Any]) -> None:
         CompressionError: As there.
     """
     for one in _all(model):
+        check_prompt(one)
         if type(one).__name__ == "RunnableWithMessageHistory":  # deprecated, may go
             raise CompressionError(
                 "the model is a RunnableWithMessageHistory, which sends a history of its own "

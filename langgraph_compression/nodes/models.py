@@ -13,6 +13,7 @@ from langgraph_compression.errors import CompressionError, MissingExtraError
 from langgraph_compression.nodes.effects import Do, Steps, in_thread
 from langgraph_compression.nodes.model_checks import check_runnable
 from langgraph_compression.nodes.offline import OfflineChatModel
+from langgraph_compression.nodes.prompts import with_prompts_fed
 from langgraph_compression.nodes.wrappers import chosen, core_model, is_configurable
 
 EXTRACTIVE = "extractive"
@@ -53,7 +54,7 @@ def resolve(
     if is_configurable(found):
         found = yield in_thread(chosen, found, config)
     check_runnable(found)
-    return found, spec
+    return with_prompts_fed(found), spec
 
 
 def _call(function: ModelFunction, state: Mapping[str, Any], runtime: Runtime[Any]) -> Do:

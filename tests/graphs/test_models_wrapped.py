@@ -96,6 +96,7 @@ def pressure(model: Any, tools: Any = ()) -> int:
 
 
 PROMPT = ChatPromptTemplate([("system", "Be kind."), MessagesPlaceholder("messages")])
+PLACEHOLDER = ChatPromptTemplate([("system", "Be kind."), ("placeholder", "{messages}")])
 WRAPPERS: dict[str, Callable[[Any], Any]] = {
     "alone": lambda m: m,
     "bound": lambda m: m.bind(seed=1),
@@ -105,6 +106,7 @@ WRAPPERS: dict[str, Callable[[Any], Any]] = {
     "sequence": lambda m: RunnableLambda(lambda messages: messages) | m,
     "sequence that goes on": lambda m: m | RunnableLambda(lambda answer: answer),
     "prompt": lambda m: PROMPT | m,
+    "prompt with a placeholder": lambda m: PLACEHOLDER | m,
     "branch": lambda m: RunnableBranch((lambda messages: False, Provider()), m),
     "fields": lambda m: (
         m.configurable_fields(model_name=ConfigurableField("name"))
@@ -166,6 +168,44 @@ def test_tools_reach_a_model_in_wrappers(wrapper: Any, asynchronous: bool) -> No
     assert outcome.error is None
     # The model of configurable fields is made anew for each request; it shares the list.
     assert [asked.tools for asked in provider.asked] == [["lookup"]]
+
+
+FOR_ADA = ChatPromptTemplate(
+    [("system", "Be kind to {user}."), ("placeholder", "{messages}")]
+).partial(user="Ada")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        PROMPT,
+        PLACEHOLDER,
+        FOR_ADA,
+        ChatPromptTemplate([("system", "Be kind."), MessagesPlaceholder("history")]),
+    ],
+    ids=["required", "optional", "partial", "another name"],
+)
+def test_a_prompt_is_given_the_messages(prompt: Any, asynchronous: bool) -> None:
+    provider = Provider()
+    model = (prompt | provider).with_fallbacks([Provider()])
+    assert ask(model, asynchronous=asynchronous).error is None
+    system, message = provider.last.messages
+    assert (system.text.startswith("Be kind"), message.text) == (True, "Hello")
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [("placeholder", "{messages}"), MessagesPlaceholder("messages"), ("user", "{question}")],
+    ids=["optional", "required", "none"],
+)
+def test_a_prompt_that_wants_more_is_refused_with_what_it_wants(messages: Any) -> None:
+    prompt = ChatPromptTemplate([("system", "For {user} in {town}."), messages])
+    with pytest.raises(CompressionError, match=r"'town', 'user'.*partial"):
+        create_compression_graph((prompt | Provider()).with_retry())
+    prompt = prompt.partial(town="Rome")
+    with pytest.raises(CompressionError, match=r"'user'.*partial"):
+        create_compression_graph(prompt | Provider())
 
 
 @BOTH
