@@ -16,15 +16,17 @@ _TRIES = 8
 _ESCAPED = 4
 _NESTING = 60
 """Deeper brackets are no body, and too deep for Python's own reader."""
+# What a backslash stands before begins nothing: a long run would be tried from each of its places.
 _TOKEN = re.compile(
-    r""""(?:[^"\\]|\\.)*+"|(?<!\w)'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*+'|[\[{}\]]""", re.DOTALL
+    r"""(?<!\\)"(?:[^"\\]|\\.)*+"|(?<![\w\\])'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*+'|[\[{}\]]""",
+    re.DOTALL,
 )
 _OPENING = re.compile("[\\[{\"'“‘「]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _WRONG_ESCAPE = re.compile(r"\\(?![\\'\"abfnrtvxuUN0-7\n])")  # Python would warn of it
 _READ_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_CODE_POINT = re.compile(r"\\+u([0-9a-fA-F]{4})")
-_BYTES = re.compile(r"(?:\\+x[89a-fA-F][0-9a-fA-F])+")
+_CODE_POINT = re.compile(r"(?<!\\)\\+u([0-9a-fA-F]{4})")
+_BYTES = re.compile(r"(?<!\\)(?:\\+x[89a-fA-F][0-9a-fA-F])+")
 _PASSAGE = re.compile(
     r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*+'(?!\w)|“[^”]*+”|‘[^’]*+’|「[^」]*+」""",
     re.DOTALL,
